@@ -8,7 +8,7 @@ import pytest
 
 import brim
 from brim.hooks.rules import HELD_BACK
-from tests.hooks.injected import Agent, rule
+from tests.hooks.injected import FRAME, Agent, rule
 
 NEVER = rule("never", "Never edit generated files by hand.", kind="constraint", when={"file": "gen/**"})
 PUSH = rule("push", "Never push to main.", kind="constraint", tags=["push"], when={"branch": "main"})
@@ -23,7 +23,7 @@ def agent(tmp_path: Path) -> Agent:
 
 def test_the_first_such_call_is_denied_with_the_rule_and_the_retry_passes(agent: Agent) -> None:
     first = agent.edit("gen/api.py")
-    assert first.deny == f"{HELD_BACK}## Constraints\n- Never edit generated files by hand.\n"
+    assert first.deny == f"{HELD_BACK}{FRAME}## Constraints\n- Never edit generated files by hand.\n"
     assert not first.told
     assert not agent.edit("gen/api.py")
 
@@ -34,7 +34,7 @@ def test_it_is_off_unless_it_is_set(agent: Agent, text: str) -> None:
     agent.configure(text)
     found = agent.edit("gen/api.py")
     assert not found.deny
-    assert found.told == "## Constraints\n- Never edit generated files by hand.\n"
+    assert found.told == FRAME + "## Constraints\n- Never edit generated files by hand.\n"
 
 
 def test_settings_can_set_it_and_a_project_can_only_set_it(agent: Agent) -> None:

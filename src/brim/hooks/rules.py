@@ -19,7 +19,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brim.hooks.event import HookCall
     from brim.hooks.state import HookWorkspace
-    from brim.injection.plan import InjectionPlan
     from brim.injection.session import Session
     from brim.store.planner import HookPlanner
 
@@ -83,7 +82,7 @@ def _rules_at_start(
                 raise
     found = _planner(call, workspace, None)  # nothing can be remembered: told anyway
     plan = found.plan(budget, key=START, max_chars=room, max_bytes=most)
-    return "" if _is_too_much(plan, call, workspace, START) else found.tell(plan)
+    return found.tell(plan)
 
 
 def _charged_at_start(
@@ -96,8 +95,6 @@ def _charged_at_start(
     with scopes.writing("user"), scopes.session(call.session, call.sub_agent, **limits) as session:
         session.begin(how)
         plan = found.plan(budget, key=START, max_chars=room, max_bytes=most, session=session)
-        if _is_too_much(plan, call, workspace, START):
-            return ""
         session.record(plan)
         return found.tell(plan, call.session, event=call.event, session=session)
 
@@ -125,7 +122,7 @@ def tell_now(call: HookCall, workspace: HookWorkspace, *, new_prompt: bool = Fal
     budget = seen.budget(dynamic)
     found: HookPlanner | None = None
     if budget != 0 and (new_prompt or of_call) and (room > 0 or gate):
-        found = _planner(call, workspace, seen, always=new_prompt)
+        found = _planner(call, workspace, seen, always=new_prompt or bool(call.sub_agent))
     lost = budget != 0 and _gives_back(call, workspace, budget, room)
     if not (found or lost):
         if new_prompt:
@@ -167,7 +164,7 @@ def _rules(
 ) -> tuple[str, int]:
     """Return the rules that fit, and the tokens that they took; charge and note them."""
     plan = found.plan(budget, key=DYNAMIC, max_chars=room, max_bytes=client_of(call.agent).MOST_BYTES, session=session)
-    if _is_too_much(plan, call, workspace, DYNAMIC) or not plan.included:
+    if not plan.included:
         return "", 0
     session.charge(plan)
     return found.tell(plan, call.session, event=call.event, session=session), int(plan.total_tokens)
@@ -186,21 +183,11 @@ def _held_back(call: HookCall, workspace: HookWorkspace, found: HookPlanner, ses
     room = (client.LONGEST if configured is None else min(client.LONGEST, configured)) - len(HELD_BACK)
     most = _less(client.MOST_BYTES, size(HELD_BACK))
     plan = found.plan(budget, key=DYNAMIC, max_chars=max(0, room), max_bytes=most, session=session, only=held)
-    if plan.over_budget or not plan.included:
+    if not plan.included:
         return ""
     session.charge(plan)
     session.spend(size(HELD_BACK))
     return HELD_BACK + found.tell(plan, call.session, event="gate", session=session)
-
-
-def _is_too_much(plan: InjectionPlan, call: HookCall, workspace: HookWorkspace, key: str) -> bool:
-    """Whether the constraints alone exceed the budget. If it is the whole budget, the log says so once a session."""
-    if plan.over_budget and plan.token_budget == workspace.config.yours[key]:
-        from brim.hooks.state import log
-
-        if not call.session or workspace.state(call.session).tell_once(f"over {key}"):
-            log(workspace.environ, f"{key}: nothing was told: {'; '.join(plan.reasons)}", now=workspace.now)
-    return plan.over_budget
 
 
 # What the last summary lost ---------------------------------------------------------------------------------------

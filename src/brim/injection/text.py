@@ -1,8 +1,8 @@
 """The text of a plan: sections, and in them the lines of each behavior.
 
 Every line of a behavior begins with ``- ``, ``<``, a backtick or two spaces, none is blank, and each ends with its one
-newline. So the tokens of a text are the sum of the tokens of its lines (o200k and cl100k cut after a newline anyway, if the next
-line isn't blank), and the cost of every line can be stored when the behavior is written. The same rules keep a
+newline. So the tokens of a text are the sum of the tokens of its lines (o200k and cl100k cut after a newline anyway, if
+the next line isn't blank), and the cost of every line can be stored when the behavior is written. The same rules keep a
 behavior in its place: its text can neither close a section nor forge a heading.
 """
 

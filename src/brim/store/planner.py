@@ -242,7 +242,7 @@ class HookPlanner:
         self._theirs, config = config, config.yours
         self._scopes, self._config, self._now, self._model = scopes, config, now, model
         self._context, self._session, self._always = context, session, always
-        self._told = session.shown if session is not None and context.prompt else ()
+        self._told = session.shown if session is not None else ()
         self._mapper = ActivationTierMapper(**config.section("tiers"), strategy=config["injection.strategy"])
         self._choose()
         if self._values:
