@@ -137,7 +137,7 @@ def tell_now(call: HookCall, workspace: HookWorkspace, *, new_prompt: bool = Fal
         budget = session.budget(dynamic)
         preamble, text, tokens = "", "", 0
         if found and room > 0 and not deny:
-            text, tokens = _rules(call, workspace, found, session, budget=budget, room=room)
+            text, tokens = _rules(call, found, session, budget=budget, room=room)
         if lost and not deny:
             preamble = _lost(call, workspace, session, _less(budget, tokens), room - len(text), beside=text)
     if how:
@@ -159,9 +159,7 @@ def _planner(call: HookCall, workspace: HookWorkspace, session: Session | None, 
     )
 
 
-def _rules(
-    call: HookCall, workspace: HookWorkspace, found: HookPlanner, session: Session, *, budget: int | None, room: int
-) -> tuple[str, int]:
+def _rules(call: HookCall, found: HookPlanner, session: Session, *, budget: int | None, room: int) -> tuple[str, int]:
     """Return the rules that fit, and the tokens that they took; charge and note them."""
     plan = found.plan(budget, key=DYNAMIC, max_chars=room, max_bytes=client_of(call.agent).MOST_BYTES, session=session)
     if not plan.included:

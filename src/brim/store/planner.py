@@ -201,6 +201,15 @@ class Planner:
         return {id: each.name for id, each in {**self.behaviors, **others}.items()}
 
 
+def session_planner(
+    scopes: Scopes, config: Config, context: Context, session: Session, event: str, *, now: float
+) -> Planner:
+    """Return the planner for *event* of *session*: what the hook of that event finds."""
+    beginning = event in BEGINNINGS
+    told = () if beginning else session.shown
+    return Planner(scopes, config, context, now=now, always=beginning or event == "prompt", told=told)
+
+
 def tell_session(planner: Planner, session: Session, event: str) -> InjectionPlan:
     """Let *event* happen to *session*, and return what is told then. What is over budget is not told."""
     if event == "prompt":
