@@ -11,7 +11,7 @@ from brim.behaviors.behavior import Usage
 from brim.hooks import handlers as events
 from brim.hooks.rules import HELD_BACK
 from brim.store.statistics import outcomes
-from tests.hooks.injected import Agent, rule
+from tests.hooks.injected import FRAME, Agent, rule
 
 NEVER = rule("never", "Never edit generated files by hand.", kind="constraint", when={"file": "gen/**"})
 PUSH = rule("push", "Never push to main.", kind="constraint", tags=["push"], when={"branch": "main"})
@@ -32,7 +32,7 @@ def outcome(agent: Agent, id: str = "never") -> dict[str, int]:
 
 def test_the_first_such_call_is_denied_with_the_rule_and_the_retry_passes(agent: Agent) -> None:
     first = agent.edit("gen/api.py")
-    assert first.deny == f"{HELD_BACK}## Constraints\n- Never edit generated files by hand.\n"
+    assert first.deny == f"{HELD_BACK}{FRAME}## Constraints\n- Never edit generated files by hand.\n"
     assert not first.told
     assert not agent.edit("gen/api.py")
 
@@ -42,7 +42,7 @@ def test_a_user_can_turn_it_off(agent: Agent, text: str) -> None:
     agent.configure(text)
     found = agent.edit("gen/api.py")
     assert not found.deny
-    assert found.told == "## Constraints\n- Never edit generated files by hand.\n"
+    assert found.told == FRAME + "## Constraints\n- Never edit generated files by hand.\n"
 
 
 def test_settings_can_set_it_and_a_project_can_only_set_it(agent: Agent) -> None:

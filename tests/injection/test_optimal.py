@@ -30,6 +30,7 @@ def brute_force(arrangement: Arrangement) -> float | None:
                 spent.append(arrangement.costs.item(each.behavior, tier))
                 opened.add(section_of(each.behavior.kind, each.behavior.status, tier))
         spent += [arrangement.costs.heading(section) for section in opened]
+        spent += [arrangement.costs.frame(0)] if opened else []
         tokens, characters = sum(cost[0] for cost in spent), sum(cost[1] for cost in spent)
         limits = arrangement.limits
         if (limits.tokens is None or tokens <= limits.tokens) and (

@@ -187,7 +187,7 @@ SETTINGS = (
     Setting("injection.strategy", "text", "lowest-first", "how to get under the budget",
             choices=STRATEGIES, yours=True),
     Setting("injection.format", "text", "markdown", "how the text is written", choices=FORMATS, yours=True),
-    Setting("injection.fill", "flag", False, "whether spare budget is filled with more detail", yours=True),
+    Setting("injection.fill", "flag", True, "whether spare budget is filled with more detail", yours=True),
     Setting("injection.max_chars", "whole", None, "most characters of the text, in addition to the token budget",
             none=UNLIMITED, least=0, lowers=True),
     Setting("activation.always", "number", 0.3, "activation that a rule without conditions starts with",

@@ -19,7 +19,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brim.hooks.event import HookCall
     from brim.hooks.state import HookWorkspace
-    from brim.injection.plan import InjectionPlan
     from brim.injection.session import Session
     from brim.store.planner import HookPlanner
 
@@ -89,7 +88,7 @@ def _rules_at_start(
                 raise
     found = _planner(call, workspace, None)  # nothing can be remembered: told anyway
     plan = found.plan(budget, key=START, max_chars=room, max_bytes=most)
-    return "" if _is_too_much(plan, call, workspace, START) else found.tell(plan)
+    return found.tell(plan)
 
 
 def _charged_at_start(
@@ -102,8 +101,6 @@ def _charged_at_start(
     with scopes.writing("user"), scopes.session(call.session, call.sub_agent, **limits) as session:
         session.begin(how)
         plan = found.plan(budget, key=START, max_chars=room, max_bytes=most, session=session)
-        if _is_too_much(plan, call, workspace, START):
-            return ""
         session.record(plan)
         return found.tell(plan, call.session, event=call.event, session=session)
 
@@ -131,7 +128,7 @@ def tell_now(call: HookCall, workspace: HookWorkspace, *, new_prompt: bool = Fal
     budget = seen.budget(dynamic)
     found: HookPlanner | None = None
     if budget != 0 and (new_prompt or of_call) and (room > 0 or gate):
-        found = _planner(call, workspace, seen, of_call=of_call)
+        found = _planner(call, workspace, seen, always=new_prompt or bool(call.sub_agent))
     lost = budget != 0 and _gives_back(call, workspace, budget, room)
     if not (found or lost):
         if new_prompt:
@@ -147,7 +144,7 @@ def tell_now(call: HookCall, workspace: HookWorkspace, *, new_prompt: bool = Fal
         budget = session.budget(dynamic)
         preamble, text, tokens = "", "", 0
         if found and room > 0 and not deny:
-            text, tokens = _rules(call, workspace, found, session, budget=budget, room=room)
+            text, tokens = _rules(call, found, session, budget=budget, room=room)
         if lost and not deny:
             preamble = _lost(call, workspace, session, _less(budget, tokens), room - len(text), beside=text)
     if how:
@@ -155,9 +152,7 @@ def tell_now(call: HookCall, workspace: HookWorkspace, *, new_prompt: bool = Fal
     return Answer(deny=deny, preamble=preamble, context=text)
 
 
-def _planner(
-    call: HookCall, workspace: HookWorkspace, session: Session | None, *, of_call: bool = False
-) -> HookPlanner:
+def _planner(call: HookCall, workspace: HookWorkspace, session: Session | None, *, always: bool = True) -> HookPlanner:
     from brim.store.planner import HookPlanner
 
     return HookPlanner(
@@ -167,16 +162,14 @@ def _planner(
         now=workspace.now,
         model=model_of(call, workspace),
         session=session,
-        of_call=of_call,
+        always=always,
     )
 
 
-def _rules(
-    call: HookCall, workspace: HookWorkspace, found: HookPlanner, session: Session, *, budget: int | None, room: int
-) -> tuple[str, int]:
+def _rules(call: HookCall, found: HookPlanner, session: Session, *, budget: int | None, room: int) -> tuple[str, int]:
     """Return the rules that fit, and the tokens that they took; charge and note them."""
     plan = found.plan(budget, key=DYNAMIC, max_chars=room, max_bytes=client_of(call.agent).MOST_BYTES, session=session)
-    if _is_too_much(plan, call, workspace, DYNAMIC) or not plan.included:
+    if not plan.included:
         return "", 0
     session.charge(plan)
     return found.tell(plan, call.session, event=call.event, session=session), int(plan.total_tokens)
@@ -219,7 +212,7 @@ def _held_back(
     room = (client.LONGEST if configured is None else min(client.LONGEST, configured)) - len(HELD_BACK)
     most = _less(client.MOST_BYTES, size(HELD_BACK))
     plan = found.plan(budget, key=DYNAMIC, max_chars=max(0, room), max_bytes=most, session=session, only=held)
-    if plan.over_budget or not plan.included:
+    if not plan.included:
         return ""
     session.charge(plan)
     session.spend(size(HELD_BACK))
@@ -249,16 +242,6 @@ def forget_held(call: HookCall, workspace: HookWorkspace) -> None:
     """Forget what the agent was held for: a person has spoken, and what it does now may be what they want."""
     if workspace.state(call.session).kept(_HELD):
         workspace.state(call.session).keep(_HELD, None)
-
-
-def _is_too_much(plan: InjectionPlan, call: HookCall, workspace: HookWorkspace, key: str) -> bool:
-    """Whether the constraints alone exceed the budget. If it is the whole budget, the log says so once a session."""
-    if plan.over_budget and plan.token_budget == workspace.config.yours[key]:
-        from brim.hooks.state import log
-
-        if not call.session or workspace.state(call.session).tell_once(f"over {key}"):
-            log(workspace.environ, f"{key}: nothing was told: {'; '.join(plan.reasons)}", now=workspace.now)
-    return plan.over_budget
 
 
 # What the last summary lost ---------------------------------------------------------------------------------------
@@ -345,6 +328,12 @@ def _less(limit: int | None, taken: int) -> int | None:
 LONGEST = 4_000
 """Characters at either end of a prompt or command that are looked at: a pasted log says nothing about the task."""
 
+OPEN, MOST_OPEN = "open", 5
+"""Where the files of the last calls are kept for the next prompt, and how many."""
+
+WRITTEN = ("new_string", "content", "new_source")
+"""Where clients put the text that a call writes."""
+
 MOST_FILES = 20
 """Files of one call that are looked at."""
 
@@ -356,14 +345,45 @@ USUAL_MODELS = {"claude": "opus"}
 
 
 def situation(call: HookCall, workspace: HookWorkspace) -> Context:
-    """Return what *call* and its workspace say: a prompt's words, or a pending call's files and command."""
-    calling = call.event not in ("session_start", "prompt")
-    return Context(
-        **workspace.surroundings,
-        file=files_of(call) if calling else None,
-        prompt=_ends(call.prompt) if call.event == "prompt" and call.human else "",
-        command=_ends(command_of(call)) if calling else "",
-    )
+    """Return what *call* and its workspace say: a prompt's words and open files, or a pending call's."""
+    if call.event == "prompt" and call.human:
+        return Context(**workspace.surroundings, prompt=_ends(call.prompt), open=_open_files(call, workspace))
+    if call.event in ("session_start", "prompt"):
+        return Context(**workspace.surroundings)
+    files = files_of(call)
+    _keep_open(call, workspace, files)
+    return Context(**workspace.surroundings, file=files, command=_ends(command_of(call)), written=written_by(call))
+
+
+def written_by(call: HookCall) -> str:
+    """Return the text that a call writes into a file."""
+    if call.tool_kind not in ("edit", "write"):
+        return ""
+    found = [call.input.get(key) for key in WRITTEN]
+    edits = call.input.get("edits")
+    if isinstance(edits, list):
+        found += [each.get("new_string") for each in edits if isinstance(each, dict)]
+    return _ends("\n".join([each for each in (*found, patch_of(call)) if isinstance(each, str)]))
+
+
+def _keep_open(call: HookCall, workspace: HookWorkspace, files: list[str]) -> None:
+    """Remember the files of a call for the next prompt."""
+    if not files or not call.session or call.sub_agent:
+        return
+    state = workspace.state(call.session)
+    known = _texts(state.kept(OPEN))
+    if files[0] not in known:
+        state.keep(OPEN, list(dict.fromkeys((*files, *known)))[:MOST_OPEN])
+
+
+def _open_files(call: HookCall, workspace: HookWorkspace) -> list[str]:
+    """Return the files that calls have used lately, and the one that the editor shows, if the client says."""
+    found = _texts(workspace.state(call.session).kept(OPEN)) if call.session else []
+    shown = call.data.get("prompt")
+    if isinstance(shown, str) and "<ide_opened_file>" in shown:
+        block = shown.partition("<ide_opened_file>")[2].partition("</ide_opened_file>")[0]
+        found += [word.rstrip(".") for word in block[:LONGEST].split() if "/" in word]
+    return found
 
 
 def model_of(call: HookCall, workspace: HookWorkspace) -> str | None:

@@ -22,3 +22,8 @@ WHEN NOT EXISTS (SELECT 1 FROM spend_days WHERE day = CAST(OLD.time / 86400 AS I
 BEGIN
     SELECT RAISE(ABORT, 'an entry cannot be removed');
 END;
+-- How much a term says for a behavior, in hundredths.
+ALTER TABLE triggers ADD COLUMN weight INTEGER NOT NULL DEFAULT 100;
+
+-- The conditions that a behavior's own words speak of, in JSON as in conditions. They never exclude it.
+ALTER TABLE behaviors ADD COLUMN inferred TEXT NOT NULL DEFAULT '[]';
