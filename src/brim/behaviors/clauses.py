@@ -1,0 +1,203 @@
+"""A rule taken apart: what to do or avoid, and when, each as phrases of plain word forms.
+
+Two rules are compared by their clauses, so that a changed order or inflection makes no difference, while a negation, a
+condition, a direction or a number does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from brim.behaviors.summary import is_reason, one_line, single_words
+from brim.behaviors.words import is_unspaced, looked_at, stem, tokens, word_list
+from brim.files import data_rows
+
+Phrase = tuple[str, tuple[str, ...]]
+"""A preposition, or nothing, and the words that it leads."""
+
+CONDITIONS = frozenset(("if", "before", "after", "except", "while", "without"))
+"""The kinds of words that begin a clause which says when."""
+SCOPES = frozenset(("in", "on", "at", "for", "inside", "within", "under", "during", "across"))
+"""Prepositions that say where a rule counts."""
+
+_SIGNS = re.compile(r"([.!?;:](?=\s|$)|[。！？；：，、]|,(?!\d)|[()\[\]]|\s[-–—]+\s|—)")
+_NAME = re.compile(r"(?<![\w-])[\w-]+(?:[./\\][\w*-]+)+|(?<![\w-])[^\W_]+(?:_[^\W_]+)+|(?<!\S)--?[a-z][\w-]*")
+"""A name with dots, slashes or underscores, or an option."""
+_SOFT = frozenset(("in", "on", "at", "for", "with", "of", "as", "per", "via", "inside", "within", "across", "during"))
+"""Prepositions that can stand for each other."""
+HARD = frozenset(("to", "from", "into", "onto", "by", "than", "through", "under", "over"))
+_AUXILIARIES = frozenset(
+    ("must", "should", "may", "can", "could", "would", "will", "shall", "might", "do", "does", "did", "is", "are", "be")
+)
+_JOINING = frozenset(("and", "or", "but", "und", "oder", "aber", "et", "ou", "mais", "y", "o", "pero", "e", "mas"))
+_PARTICLES = frozenset(("on", "off", "in", "out", "up", "down"))
+"""What turns a verb round: *turn it on*, *turn it off*."""
+_RELATIVES = frozenset(("that", "which", "who", "whose"))
+_SPELLED = {word: str(number) for number, word in enumerate("zero one two three four five six seven eight nine ten".split())}
+_MODES = {"until": "before", "till": "before", "unless": "except", "without": "without", "while": "while"}
+
+
+@dataclass(frozen=True)
+class Clause:
+    """What a rule says in one go."""
+
+    role: str
+    """Empty is what to do; else one of ``CONDITIONS``: when."""
+    negated: bool
+    phrases: tuple[Phrase, ...]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """All of its words, in order."""
+        return tuple(word for _, words in self.phrases for word in words)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What two clauses have in common that say the same: phrases in any order."""
+        return self.role, self.negated, tuple(sorted(("" if lead in _SOFT else lead, words) for lead, words in self.phrases))
+
+
+@lru_cache(4_096)
+def clauses_of(text: str) -> tuple[Clause, ...]:
+    """Return the clauses of *text*, without its reasons.
+
+    >>> for each in clauses_of("Before committing, run the tests, never the benchmarks, because they are slow."):
+    ...     print(each.role or "do", each.negated, each.words)
+    before False ('commit',)
+    do False ('run', 'test')
+    do True ('benchmark',)
+    """
+    found: list[Clause] = []
+    carried: list[Phrase] = []
+    negated = False
+    for sign, part, rest in _parts(one_line(looked_at(text))):
+        if is_reason(part.lower()):
+            continue
+        said = _said(part)
+        listed = sign == "," and bool(said) and not _opens(said[0]) and not _JOINING.isdisjoint(_said(part + rest))
+        inherits = negated and listed
+        for clause in _split(said, negated=inherits):
+            if not clause.role and clause.phrases[0][0] in SCOPES and said[0] in SCOPES and len(found) == 0:
+                carried += clause.phrases
+                continue
+            if not clause.role:
+                negated = clause.negated
+                clause, carried = Clause("", clause.negated, (*clause.phrases, *carried)), []  # noqa: PLW2901
+            found.append(clause)
+    if carried:
+        found.append(Clause("", False, tuple(carried)))
+    return tuple(found)
+
+
+def in_order(clauses: tuple[Clause, ...]) -> tuple[Clause, ...]:
+    """Return *clauses* with one way of saying what comes first.
+
+    *Never commit without testing*, *don't commit until you tested* and *commit after testing* are *test before you
+    commit*.
+    """
+    if len(clauses) != 2 or sorted(not each.role for each in clauses) != [False, True]:
+        return clauses
+    done, when = sorted(clauses, key=lambda each: bool(each.role))
+    if (done.negated and when.role in ("without", "before", "except")) or (not done.negated and when.role == "after"):
+        return Clause("", False, when.phrases), Clause("before", False, done.phrases)
+    return clauses
+
+
+def _parts(text: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the parts of *text* between its signs: the sign before each, the part, and the rest of the sentence."""
+    pieces = _SIGNS.split(text)
+    sign = ""
+    for at in range(0, len(pieces), 2):
+        if pieces[at].strip():
+            rest = ""
+            for after in range(at + 1, len(pieces) - 1, 2):
+                if pieces[after] not in (",", "，", "、"):
+                    break
+                rest += f" {pieces[after + 1]}"
+            yield sign, pieces[at].strip(), rest
+        sign = pieces[at + 1].strip() if at + 1 < len(pieces) else ""
+
+
+def _said(part: str) -> list[str]:
+    """Return the words of *part*; ``os.path`` and ``src/app.py`` are one."""
+    found: list[str] = []
+    at = 0
+    for name in _NAME.finditer(part):
+        found += [*tokens(part[at : name.start()]), name[0].lower()]
+        at = name.end()
+    return found + tokens(part[at:])
+
+
+def _opens(word: str) -> bool:
+    """Whether a clause of its own begins with *word*."""
+    return word in word_list("verbs.txt") or stem(word) in word_list("verbs.txt") or kind_of(word) in CONDITIONS
+
+
+def _split(said: list[str], *, negated: bool) -> Iterator[Clause]:
+    """Yield the clauses of one part: a condition, a contrast or a negation after *and* begins another."""
+    role, phrases, lead, words = "", list[Phrase](), "", list[str]()
+    prefers = "prefer" in said
+    before = ""
+
+    def done() -> Iterator[Clause]:
+        every = [*phrases, (lead, tuple(words))] if words else phrases
+        every += [("", (lead,))] if every and not words and lead not in ("", "and") else []
+        if every:
+            yield Clause(role, negated, tuple(every))
+
+    for word in said:
+        kind = kind_of(word)
+        contrasts = word in ("instead", "rather") or (prefers and word in ("over", "to")) or kind == "instead"
+        splits = contrasts or (kind == "not" and (before in _JOINING or before in _RELATIVES or (word == "not" and before not in _AUXILIARIES)))
+        if kind in CONDITIONS or splits and (phrases or words):
+            yield from done()
+            role, negated = (kind, False) if kind in CONDITIONS else ("", True)
+            phrases, lead, words = [], "", []
+        elif kind in ("not", "instead"):
+            negated = True
+        elif word in _SOFT or word in HARD or word in _JOINING:
+            if words or lead not in ("", "and"):
+                phrases.append((lead, tuple(words)) if words else ("", (lead,)))
+            lead, words = "and" if word in _JOINING else word, []
+        elif kind != "but" and word not in word_list("fillers.txt"):
+            words.append(kind or plain(word))
+        before = word
+    yield from done()
+
+
+def kind_of(word: str) -> str:
+    """Return the kind of a word that turns or narrows a sense: ``not``, ``if``, ``before``, ...; empty for others."""
+    kinds = _kinds()
+    if is_unspaced(word[0]) and word not in kinds:  # a pair of characters
+        return next((kinds[each] for each in word if kinds.get(each) == "not"), "")
+    return _MODES.get(word) or kinds.get(word, "")
+
+
+def plain(word: str) -> str:
+    """Return the form of *word* that stands for its other forms and its synonyms."""
+    root = _synonyms().get(word) or stem(_SPELLED.get(word, word))
+    return _synonyms().get(root, root)
+
+
+def turns(word: str) -> bool:
+    """Whether *word*, if only one of two rules has it, makes another rule of it: a number, or a word of sense."""
+    return any(map(str.isdecimal, word)) or word in _PARTICLES or word in single_words() or word in _kinds().values()
+
+
+@cache
+def _kinds() -> dict[str, str]:
+    return {
+        word.replace("'", ""): kind.rstrip("*")
+        for kind, words in data_rows(__file__, "sense_kinds.tsv")
+        for word in words.split(", ")
+    }
+
+
+@cache
+def _synonyms() -> dict[str, str]:
+    return {
+        stem(other): word for word, others in data_rows(__file__, "synonyms.tsv") for other in (word, *others.split())
+    }
