@@ -60,7 +60,7 @@ class Clause:
         return self.role, self.negated, tuple(sorted(("" if lead in _SOFT else lead, words) for lead, words in self.phrases))
 
 
-@lru_cache(4_096)
+@lru_cache(16_384)
 def clauses_of(text: str) -> tuple[Clause, ...]:
     """Return the clauses of *text*, without its reasons.
 
