@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
+from brim.behaviors.stems import language_spoken, stem, stems
 from brim.behaviors.summary import is_reason, one_line, single_words
-from brim.behaviors.words import is_unspaced, looked_at, stem, tokens, word_list
+from brim.behaviors.words import is_unspaced, looked_at, tokens, word_list
 from brim.files import data_rows
 
 Phrase = tuple[str, tuple[str, ...]]
@@ -72,14 +73,15 @@ def clauses_of(text: str) -> tuple[Clause, ...]:
     """
     found: list[Clause] = []
     carried: list[Phrase] = []
-    negated = False
-    for sign, part, rest in _parts(one_line(looked_at(text))):
+    negated, line = False, one_line(looked_at(text))
+    language = language_spoken(tokens(line))
+    for sign, part, rest in _parts(line):
         if is_reason(part.lower()):
             continue
         said = _said(part)
         listed = sign == "," and bool(said) and not _opens(said[0]) and not _JOINING.isdisjoint(_said(part + rest))
         inherits = negated and listed
-        for clause in _split(said, negated=inherits):
+        for clause in _split(said, language, negated=inherits):
             if not clause.role and clause.phrases[0][0] in SCOPES and said[0] in SCOPES and len(found) == 0:
                 carried += clause.phrases
                 continue
@@ -136,7 +138,7 @@ def _opens(word: str) -> bool:
     return word in word_list("verbs.txt") or stem(word) in word_list("verbs.txt") or kind_of(word) in CONDITIONS
 
 
-def _split(said: list[str], *, negated: bool) -> Iterator[Clause]:
+def _split(said: list[str], language: str, *, negated: bool) -> Iterator[Clause]:
     """Yield the clauses of one part: a condition, a contrast or a negation after *and* begins another."""
     role, phrases, lead, words = "", list[Phrase](), "", list[str]()
     prefers = "prefer" in said
@@ -163,7 +165,7 @@ def _split(said: list[str], *, negated: bool) -> Iterator[Clause]:
                 phrases.append((lead, tuple(words)) if words else ("", (lead,)))
             lead, words = "and" if word in _JOINING else word, []
         elif kind != "but" and word not in word_list("fillers.txt"):
-            words.append(kind or plain(word))
+            words.append(kind or plain(word, language))
         before = word
     yield from done()
 
@@ -176,10 +178,14 @@ def kind_of(word: str) -> str:
     return _MODES.get(word) or kinds.get(word, "")
 
 
-def plain(word: str) -> str:
+def plain(word: str, language: str = "en") -> str:
     """Return the form of *word* that stands for its other forms and its synonyms."""
-    root = _synonyms().get(word) or stem(_SPELLED.get(word, word))
-    return _synonyms().get(root, root)
+    known, word = _synonyms(), _SPELLED.get(word, word)
+    if word in known:
+        return known[word]
+    found = stems(word, language) if language != "en" else []
+    root = found[0] if len(found) == 1 else stem(word)
+    return known.get(root, root)
 
 
 def turns(word: str) -> bool:

@@ -26,6 +26,9 @@ MOST_PAIRS, WORK = 100, 100_000
 MOST_CLAUSES = 12
 """Clauses of a rule that are compared; a longer one is a document."""
 
+LANGUAGES = ("en", "de", "fr", "es", "pt")
+"""The languages whose word forms are known."""
+
 _NEGATIVE = frozenset(("omit", "skip", "avoid", "ban", "disallow", "forbid", "drop", "disable", "stop", "prohibit"))
 """Verbs that ask for something not to be."""
 
@@ -222,7 +225,8 @@ def _alternatives() -> dict[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
     for group, words in data_rows(__file__, "alternatives.tsv"):
         for word in words.split():
-            found.setdefault(plain(word), set()).add(group)
+            for language in LANGUAGES:
+                found.setdefault(plain(word, language), set()).add(group)
     return {word: frozenset(groups) for word, groups in found.items()}
 
 

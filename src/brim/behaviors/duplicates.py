@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 from brim.behaviors.behavior import Behavior, BehaviorKind, Provenance, Status, Usage
 from brim.behaviors.clauses import HARD, Clause, clauses_of, in_order, turns
+from brim.behaviors.stems import stem
 from brim.behaviors.when import When
-from brim.behaviors.words import stem, tokens
+from brim.behaviors.words import tokens
 from brim.errors import InputError
 
 NEAR_DUPLICATE = 0.8
