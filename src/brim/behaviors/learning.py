@@ -107,18 +107,7 @@ class Known:
         For an agent *anywhere*: a project's note must not stand in front of the user's own rule.
         """
         found = self.saying(behavior.canonical, None if anywhere else behavior.scope)
-        for each in found:
-            step, seen = each, {each.id}
-            while (
-                step.status is Status.SUPERSEDED
-                and (heir := self.get(behavior.scope, step.superseded_by or "")) is not None
-                and heir.id not in seen
-            ):
-                step = heir
-                seen.add(step.id)
-            if step.live:
-                return step
-        return found[0] if found else None
+        return next((each for each in found if each.live), found[0] if found else None)
 
     def near(self, behavior: Behavior, at_least: float) -> Behavior | None:
         """Return the live behavior of the same scope that says the same in other words."""
@@ -245,7 +234,7 @@ def _again(known: Behavior, said: Behavior, given: list[str], by_agent: bool, no
     if not known.live or (is_note and not by_agent):
         changes.append("it was unconfirmed" if known.live else f"it was {known.status} and is active again")
         again = known.replace(status=Status.ACTIVE, superseded_by=None)
-        provenance = provenance.replace(source="human")
+        provenance = provenance.replace(source="human", at=now)
     changes.extend(f"{key} changed" for key in fields)
     return Learned(confirmed(again.replace(**fields, provenance=provenance), now), known, tuple(changes))
 

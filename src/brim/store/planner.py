@@ -75,7 +75,9 @@ class Planner:
         self._theirs, config = config, config.yours
         self.parameters = Parameters(**config.section("activation"))
         results = activate(scopes, context, now=now, parameters=self.parameters)
-        if scopes.leave_out([result.id for result in results]):
+        ids = [result.id for result in results]
+        left_out, aside = scopes.leave_out(ids), scopes.set_aside(scopes.edges(ids))
+        if left_out or aside:
             results = activate(scopes, context, now=now, parameters=self.parameters)
         self.behaviors = scopes.get_many([result.id for result in results])
         self.results = [result for result in results if result.id in self.behaviors]
@@ -217,6 +219,10 @@ class HookPlanner:
         parameters = Parameters(**self._config.section("activation"))
         with scopes.reading():
             course = Course(Neighbourhood(scopes, self._context, self._now, parameters))
+            if any(course.around.takes.values()) and scopes.set_aside(
+                way[-1] for ways in course.around.takes.values() for way in ways
+            ):
+                course = Course(Neighbourhood(scopes, self._context, self._now, parameters))
             ranked = course.ranked()
             self.active = [id for id, _ in ranked]
             """Everything that is activated, told or not."""
