@@ -27,18 +27,35 @@ SCOPES = frozenset(("in", "on", "at", "for", "inside", "within", "under", "durin
 _SIGNS = re.compile(r"([.!?;:](?=\s|$)|[。！？；：，、]|,(?!\d)|[()\[\]]|\s[-–—]+\s|—)")
 _NAME = re.compile(r"(?<![\w-])[\w-]+(?:[./\\][\w*-]+)+|(?<![\w-])[^\W_]+(?:_[^\W_]+)+|(?<!\S)--?[a-z][\w-]*")
 """A name with dots, slashes or underscores, or an option."""
-_SOFT = frozenset(("in", "on", "at", "for", "with", "of", "as", "per", "via", "inside", "within", "across", "during"))
+SOFT = frozenset(("in", "on", "at", "for", "with", "of", "as", "per", "via", "inside", "within", "across", "during"))
 """Prepositions that can stand for each other."""
 HARD = frozenset(("to", "from", "into", "onto", "by", "than", "through", "under", "over"))
 _AUXILIARIES = frozenset(
     ("must", "should", "may", "can", "could", "would", "will", "shall", "might", "do", "does", "did", "is", "are", "be")
 )
 _JOINING = frozenset(("and", "or", "but", "und", "oder", "aber", "et", "ou", "mais", "y", "o", "pero", "e", "mas"))
-_PARTICLES = frozenset(("on", "off", "in", "out", "up", "down"))
+_PARTICLES = frozenset(("off", "out", "down"))
 """What turns a verb round: *turn it on*, *turn it off*."""
+_CHOICES = frozenset(("or", "nor", "oder", "ou", "o"))
 _RELATIVES = frozenset(("that", "which", "who", "whose"))
 _SPELLED = {word: str(number) for number, word in enumerate("zero one two three four five six seven eight nine ten".split())}
-_MODES = {"until": "before", "till": "before", "unless": "except", "without": "without", "while": "while"}
+_NUMBER = r"(?=\d|(?:" + "|".join(_SPELLED) + r")\b)"
+_LIMITS = [
+    (re.compile(pattern + _NUMBER, re.IGNORECASE), f" {word} ")
+    for word, pattern in (
+        ("most", r"(?:no|not|never|n't|n’t)\b[^,.;:\d]{0,30}?\b(?:longer|more|larger|bigger|greater|higher|wider) than "),
+        ("most", r"(?:no|not|never|n't|n’t)\b[^,.;:\d]{0,30}?\b(?:exceed(?:ing)?|over|above) "),
+        ("least", r"(?:no|not|never|n't|n’t)\b[^,.;:\d]{0,30}?\b(?:shorter|less|fewer|lower|smaller) than "),
+        ("most", r"\b(?:at most|up to|under|below|max(?:imum)?(?: of)?|(?:less|fewer|shorter|smaller) than|limit(?:ed)? to) "),
+        ("least", r"\b(?:at least|min(?:imum)?(?: of)?|(?:more|longer|larger) than|over|above) "),
+        ("most", r"\b(?:höchstens|maximal|au plus|maximum|como máximo|no máximo) "),
+        ("least", r"\b(?:mindestens|au moins|al menos|como mínimo|pelo menos|no mínimo) "),
+    )
+]
+"""The ways of saying a highest and a lowest number, and the word that stands for them."""
+_MODES = {"until": "before", "till": "before", "unless": "except", "while": "while"} | dict.fromkeys(
+    ("without", "ohne", "sans", "sin", "sem"), "without"
+)
 
 
 @dataclass(frozen=True)
@@ -56,9 +73,14 @@ class Clause:
         return tuple(word for _, words in self.phrases for word in words)
 
     @property
+    def led(self) -> list[tuple[str, str]]:
+        """Its words, each with the preposition that leads it."""
+        return [(word, lead) for lead, words in self.phrases for word in words]
+
+    @property
     def key(self) -> tuple[object, ...]:
         """What two clauses have in common that say the same: phrases in any order."""
-        return self.role, self.negated, tuple(sorted(("" if lead in _SOFT else lead, words) for lead, words in self.phrases))
+        return self.role, self.negated, tuple(sorted(("" if lead in SOFT else lead, words) for lead, words in self.phrases))
 
 
 @lru_cache(16_384)
@@ -79,19 +101,27 @@ def clauses_of(text: str) -> tuple[Clause, ...]:
         if is_reason(part.lower()):
             continue
         said = _said(part)
-        listed = sign == "," and bool(said) and not _opens(said[0]) and not _JOINING.isdisjoint(_said(part + rest))
-        inherits = negated and listed
+        inherits = negated and sign == "," and _is_listed(said, _said(rest))
         for clause in _split(said, language, negated=inherits):
-            if not clause.role and clause.phrases[0][0] in SCOPES and said[0] in SCOPES and len(found) == 0:
+            if not clause.role and clause.phrases[0][0] in SCOPES and said[0] in SCOPES and rest and not found:
                 carried += clause.phrases
                 continue
             if not clause.role:
                 negated = clause.negated
                 clause, carried = Clause("", clause.negated, (*clause.phrases, *carried)), []  # noqa: PLW2901
+                if found and clause.negated and not found[-1].negated and not found[-1].role:
+                    found[-1], clause = _scoped(found[-1], clause)  # noqa: PLW2901
             found.append(clause)
     if carried:
         found.append(Clause("", False, tuple(carried)))
     return tuple(found)
+
+
+def _scoped(done: Clause, avoided: Clause) -> tuple[Clause, Clause]:
+    """Return both with what stands after the second and says where the two count: *uv instead of pip in CI*."""
+    inner = [phrase for phrase in avoided.phrases[1:] if phrase[0] in SCOPES]
+    rest = tuple(phrase for phrase in avoided.phrases if phrase not in inner)
+    return Clause("", False, (*done.phrases, *inner)), Clause("", True, rest)
 
 
 def in_order(clauses: tuple[Clause, ...]) -> tuple[Clause, ...]:
@@ -125,12 +155,23 @@ def _parts(text: str) -> Iterator[tuple[str, str, str]]:
 
 def _said(part: str) -> list[str]:
     """Return the words of *part*; ``os.path`` and ``src/app.py`` are one."""
+    for pattern, word in _LIMITS:
+        part = pattern.sub(word, part)
     found: list[str] = []
     at = 0
     for name in _NAME.finditer(part):
         found += [*tokens(part[at : name.start()]), name[0].lower()]
         at = name.end()
     return found + tokens(part[at:])
+
+
+def _is_listed(said: list[str], rest: list[str]) -> bool:
+    """Whether what was *said* after a comma, with the *rest* of the sentence, goes on with what was before.
+
+    It doesn't if it begins like a clause of its own; but in *don't read it, print it or log it*, *or* says that it does.
+    """
+    every = {*said, *rest}
+    return bool(said) and not (_JOINING if not _opens(said[0]) else _CHOICES).isdisjoint(every) and said[0] != "use"
 
 
 def _opens(word: str) -> bool:
@@ -160,7 +201,7 @@ def _split(said: list[str], language: str, *, negated: bool) -> Iterator[Clause]
             phrases, lead, words = [], "", []
         elif kind in ("not", "instead"):
             negated = True
-        elif word in _SOFT or word in HARD or word in _JOINING:
+        elif word in SOFT or word in HARD or word in _JOINING:
             if words or lead not in ("", "and"):
                 phrases.append((lead, tuple(words)) if words else ("", (lead,)))
             lead, words = "and" if word in _JOINING else word, []
@@ -207,3 +248,28 @@ def _synonyms() -> dict[str, str]:
     return {
         stem(other): word for word, others in data_rows(__file__, "synonyms.tsv") for other in (word, *others.split())
     }
+
+
+def is_form(word: str, other: str) -> bool:
+    """Whether two words may be forms of one, as *lint* and *linter*, or *log* and *logger*."""
+    short, long = sorted((word, other), key=len)
+    ending = long[len(short) :] if long.startswith(short) else " "
+    doubled = len(short) > 2 and ending[1:] in _ENDINGS and ending[0] == short[-1]
+    return word == other or doubled or (len(short) > 3 and ending in _ENDINGS)
+
+
+def related(word: str, other: str) -> bool:
+    """Whether two words may be forms of one, or say the same (``data/related_words.tsv``)."""
+    return is_form(word, other) or not _related().get(word, frozenset()).isdisjoint(_related().get(other, ()))
+
+
+_ENDINGS = frozenset("er or ing ed ment ation ion al ally ly able ity ive y e ically ical ic s es en n em t st".split())
+
+
+@cache
+def _related() -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for word, others in data_rows(__file__, "related_words.tsv"):
+        for each in (word, *others.split()):
+            found.setdefault(plain(each), set()).add(word)
+    return {word: frozenset(groups) for word, groups in found.items()}

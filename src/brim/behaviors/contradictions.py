@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from itertools import product
 
 from brim.behaviors.behavior import Behavior
-from brim.behaviors.clauses import SCOPES, clauses_of, plain
+from brim.behaviors.clauses import SCOPES, clauses_of, is_form, plain
 from brim.behaviors.duplicates import BLANK
 from brim.behaviors.words import word_list
 from brim.files import data_rows
@@ -31,6 +31,8 @@ LANGUAGES = ("en", "de", "fr", "es", "pt")
 
 _NEGATIVE = frozenset(("omit", "skip", "avoid", "ban", "disallow", "forbid", "drop", "disable", "stop", "prohibit"))
 """Verbs that ask for something not to be."""
+_EMPTY = (BLANK - {"apply"}) | {"write", "create", "requir", "mandatory", "need", "necessary", "only", "long"}
+"""Words that don't say what a rule asks for, only that it does."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,9 @@ def learned_at(behavior: Behavior) -> float:
 
 
 def contradiction(a: str, b: str) -> str:
-    """Return the words in which *a* and *b* contradict each other; empty if they don't.
+    """Return the words in which *a* and the older *b* contradict each other; empty if they don't.
+
+    *Never mock* contradicts an older *mock the network in tests*; said later, that is an exception to it.
 
     >>> contradiction("Use pnpm, not npm", "Use bun, not pnpm"), contradiction("Use tabs in Go", "Use tabs in Python")
     ('pnpm', '')
@@ -112,8 +116,7 @@ def contradiction(a: str, b: str) -> str:
     if _conditions(a) != _conditions(b):
         return ""
     for one, other in product(_things(a), _things(b)):
-        if one.words.isdisjoint(other.words) and one.kinds.isdisjoint(other.kinds):
-            continue
+        other = other.spelled_as(one)  # noqa: PLW2901
         about = _opposed(one, other) if one.negated != other.negated else "" if one.negated else _excluding(one, other)
         if about:
             return about
@@ -129,8 +132,17 @@ class _Thing:
     """What it is about, with where it counts."""
     scope: frozenset[str]
     """Where it counts."""
-    kinds: frozenset[str]
-    """What its words are, if they exclude others."""
+    verb: str
+    """What to do with it, if it begins with a verb."""
+
+    def spelled_as(self, other: _Thing) -> _Thing:
+        """Return it with the words of *other* where its own are forms of those."""
+        strange, known = self.words - other.words, other.words - self.words
+        spelled = {word: same for word in strange for same in known if is_form(word, same)}
+        if not spelled:
+            return self
+        words, scope = (frozenset(spelled.get(word, word) for word in each) for each in (self.words, self.scope))
+        return _Thing(self.negated, words, scope, spelled.get(self.verb, self.verb))
 
 
 @lru_cache(16_384)
@@ -141,41 +153,41 @@ def _things(text: str) -> tuple[_Thing, ...]:
         if each.role:
             continue
         negative = not _NEGATIVE.isdisjoint(each.words)
-        words = frozenset(each.words) - BLANK - (_NEGATIVE if negative else frozenset())
+        words = frozenset(each.words) - _EMPTY - (_NEGATIVE if negative else frozenset())
         own = frozenset(word for lead, words in each.phrases if lead in SCOPES for word in words)
         scope = own or scope  # "in Python files, use pathlib, not os.path"
         if words:
-            words |= scope
-            kinds = frozenset(kind for word in words for kind in _groups(word))
-            found.append(_Thing(each.negated is not negative, words, scope, kinds))
+            verb = each.words[0] if each.words[0] in _verbs() else ""
+            found.append(_Thing(each.negated is not negative, words | scope, scope, verb))
     return tuple(found[:MOST_CLAUSES])
 
 
 def _opposed(one: _Thing, other: _Thing) -> str:
     """Return what one of two asks for and the other forbids.
 
-    What is forbidden must be all that is asked for: *never write tests that need the network* allows tests.
+    What is forbidden must be all that is asked for: *never write tests that need the network* allows tests. Only a
+    newer prohibition may be wider.
     """
     asked, forbidden = (other, one) if one.negated else (one, other)
-    more = asked.words - forbidden.words
-    if one.scope != other.scope or not forbidden.words <= asked.words or len(more - _verbs()) > 0 or len(more) > 1:
+    more = asked.words - forbidden.words - {asked.verb}
+    if not forbidden.words <= asked.words or (more and not (one.negated and more <= asked.scope)):
         return ""
     return ", ".join(sorted(forbidden.words - forbidden.scope or forbidden.words))
 
 
 def _excluding(one: _Thing, other: _Thing) -> str:
     """Return the words that exclude each other in two rules that are otherwise about the same."""
-    mine, theirs = one.words - other.words, other.words - one.words
-    numbers = [[word for word in words if word[0].isdecimal()] for words in (mine, theirs)]
-    if len(numbers[0]) == len(numbers[1]) == 1 and one.words & other.words:
-        chosen = numbers[0][0], numbers[1][0]
-    else:
-        found = [pair for pair in product(sorted(mine), sorted(theirs)) if not _groups(pair[0]).isdisjoint(_groups(pair[1]))]
-        if len(found) != 1:
-            return ""
+    mine, theirs, shared = one.words - other.words, other.words - one.words, one.words & other.words
+    numbers = [{word for word in words if word[0].isdecimal()} for words in (mine, theirs)]
+    found = [pair for pair in product(sorted(mine), sorted(theirs)) if not _groups(pair[0]).isdisjoint(_groups(pair[1]))]
+    if len(found) == 1:
         chosen = found[0]
-    left = (mine - {chosen[0]}, theirs - {chosen[1]})
-    if (left[0] and left[1]) or len((left[0] | left[1]) - _verbs()) > 0:
+    elif shared and not found and len(numbers[0]) == len(numbers[1]) == 1:
+        chosen = (*numbers[0], *numbers[1])
+    else:
+        return ""
+    left = [words - {chosen[0], chosen[1]} - each - {one.verb, other.verb} for words, each in zip((mine, theirs), numbers, strict=True)]
+    if (left[0] and left[1]) or len(left[0] | left[1]) > (len(shared) > 1):
         return ""
     return ", ".join(chosen)
 

@@ -11,10 +11,11 @@ import re
 from collections import namedtuple
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import product
 from typing import NamedTuple
 
 from brim.behaviors.behavior import Behavior, BehaviorKind, Provenance, Status, Usage
-from brim.behaviors.clauses import HARD, Clause, clauses_of, in_order, turns
+from brim.behaviors.clauses import HARD, SOFT, Clause, clauses_of, in_order, related, turns
 from brim.behaviors.stems import stem
 from brim.behaviors.when import When
 from brim.behaviors.words import tokens
@@ -24,17 +25,18 @@ NEAR_DUPLICATE = 0.8
 """From here on two texts count as wordings of one rule."""
 DIFFERENT = 0.75
 """The highest similarity of two texts that don't say the same for certain."""
-ALIKE = 0.6
+ALIKE = 0.5
 """The share of common words from which two rules are offered to a person, if nothing keeps them apart."""
-BLANK = frozenset(("use", "make", "keep", "put", "get", "let", "go", "follow", "apply", "stick"))
+BLANK = frozenset(("use", "make", "keep", "put", "get", "let", "go", "follow", "apply", "stick", "run", "do", "end"))
 """Verbs that say nothing about what a rule is about."""
-LIGHT = dict.fromkeys((*BLANK, "run", "write", "create"), 0.25)
+GENERIC = frozenset(("cod", "fil", "statement", "thing", "place"))
+"""Nouns that do."""
+LIGHT = dict.fromkeys((*BLANK, *GENERIC, "write", "create"), 0.25)
 """What those weigh that say little; others weigh 1."""
 _NAMES = re.compile(r"(?<=\s)[A-Z]\b|\b\w*[a-z][A-Z]\w*")
 """Words whose case matters: ``getUser``, and single letters inside a text."""
 _NAMED = re.compile(r"`[^`]+`|(?<=[a-z,] )[A-Z][\w.+#-]*|\b[\w-]*(?:[a-z][A-Z]|\d|[._/][a-z])[\w./-]*")
 """Names: code, a capital inside a sentence, ``camelCase``, ``py311`` and ``os.path``."""
-_ENDINGS = frozenset(("er", "or", "ing", "ed", "ment", "ation", "ion", "al", "ally", "ly", "able", "ity", "ive", "y", "e", "ically", "ical", "ic", "s", "es"))
 
 
 Similar = namedtuple("Similar", ("index", "similarity"))
@@ -106,11 +108,10 @@ def alike(a: str, b: str) -> bool:
     missing = [word for word in theirs if word not in pairs.values()]
     if any(map(turns, (*extra, *missing))) or _exchanged([(word, mine[word], theirs[pairs[word]]) for word in pairs]):
         return False
-    if any(place.lead == "and" for each, words in ((mine, extra), (theirs, missing)) for word in words for place in each[word]):
+    if _lists_more(one, extra) or _lists_more(other, missing):
         return False
-    in_frame = list(pairs.values()) == [word for word in theirs if word not in missing]
-    if [word for word in extra if word not in BLANK] and [word for word in missing if word not in BLANK]:
-        if in_frame or _names(a, extra) or _names(b, missing):
+    if extra and missing:
+        if _is_put_for(mine, extra, theirs, missing) or (_names(a, extra) and _names(b, missing)):
             return False
     elif not extra and not missing and not _is_moved(one, other):
         return False
@@ -126,9 +127,17 @@ class _Place(NamedTuple):
     number: int
     lead: str
 
+    @property
+    def slot(self) -> tuple[str, str]:
+        """What another word is in the place of this one by."""
+        return self.role, "in" if self.lead in SOFT else self.lead
 
-def _places(clauses: tuple[Clause, ...]) -> dict[str, list[_Place]]:
-    found: dict[str, list[_Place]] = {}
+
+_Places = dict[str, list[_Place]]
+
+
+def _places(clauses: tuple[Clause, ...]) -> _Places:
+    found: _Places = {}
     numbers: dict[tuple[str, bool], int] = {}
     for each in clauses:
         number = numbers[each.role, each.negated] = numbers.get((each.role, each.negated), -1) + 1
@@ -152,9 +161,27 @@ def _exchanged(pairs: list[tuple[str, list[_Place], list[_Place]]]) -> bool:
     return any((other, one) in moves for one, other in moves)
 
 
+def _is_put_for(mine: _Places, extra: list[str], theirs: _Places, missing: list[str]) -> bool:
+    """Whether a word of one text takes the place of another one's."""
+    pairs = product((word for word in extra if word not in BLANK), (word for word in missing if word not in BLANK))
+    return any(
+        one.slot == other.slot
+        for word, instead in pairs
+        if not {word, instead} <= GENERIC
+        for one, other in product(mine[word], theirs[instead])
+    )
+
+
+def _lists_more(clauses: tuple[Clause, ...], words: list[str]) -> bool:
+    """Whether one of the things that *clauses* list is among *words*, which the other text lacks."""
+    return any(lead == "and" and set(named) <= set(words) for each in clauses for lead, named in each.phrases)
+
+
 def _is_moved(one: tuple[Clause, ...], other: tuple[Clause, ...]) -> bool:
     """Whether two texts with the same words differ in the place of one phrase per clause, as in a passive."""
     for mine, theirs in zip(one, other, strict=False):
+        if dict(mine.led) != dict(theirs.led):
+            continue
         words, moved = list(mine.words), list(theirs.words)
         while words and words[0] == moved[0]:
             del words[0], moved[0]
@@ -169,14 +196,6 @@ def _names(text: str, words: list[str]) -> bool:
     """Whether one of *words* is a name in *text*: written as code, with a capital inside a sentence, or a tool."""
     found = {stem(word) for name in _NAMED.finditer(text) for word in tokens(name[0])}
     return not found.isdisjoint(words)
-
-
-def related(word: str, other: str) -> bool:
-    """Whether two words are forms of one, such as *lint* and *linter* or *document* and *documentation*."""
-    if word == other:
-        return True
-    short, long = sorted((word, other), key=len)
-    return len(short) >= 4 and long.startswith(short) and long[len(short) :] in _ENDINGS
 
 
 def near_duplicate(a: str, b: str) -> bool:
