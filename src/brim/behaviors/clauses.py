@@ -231,7 +231,8 @@ def plain(word: str, language: str = "en") -> str:
 
 def turns(word: str) -> bool:
     """Whether *word*, if only one of two rules has it, makes another rule of it: a number, or a word of sense."""
-    return any(map(str.isdecimal, word)) or word in _PARTICLES or word in single_words() or word in _kinds().values()
+    is_letter = len(word) == 1 and word.isascii()
+    return is_letter or any(map(str.isdecimal, word)) or word in _PARTICLES or word in single_words() or word in _kinds().values()
 
 
 @cache

@@ -8,7 +8,7 @@ person.
 from __future__ import annotations
 
 import re
-from collections import namedtuple
+from collections import Counter, namedtuple
 from collections.abc import Iterable
 from functools import lru_cache
 from itertools import product
@@ -27,6 +27,8 @@ DIFFERENT = 0.75
 """The highest similarity of two texts that don't say the same for certain."""
 ALIKE = 0.5
 """The share of common words from which two rules are offered to a person, if nothing keeps them apart."""
+WORK = 50_000
+"""Comparisons of a store's rules for pairs that may say the same."""
 BLANK = frozenset(("use", "make", "keep", "put", "get", "let", "go", "follow", "apply", "stick", "run", "do", "end"))
 """Verbs that say nothing about what a rule is about."""
 GENERIC = frozenset(("cod", "fil", "statement", "thing", "place"))
@@ -238,6 +240,26 @@ def near_pairs(behaviors: Iterable[Behavior], threshold: float) -> list[Pair]:
     for each in ordered:
         found += [Pair(ordered[near.index], each, near.similarity) for near in texts.like(each.canonical, threshold)]
         texts.add(each.canonical)
+    return sorted(found, key=lambda pair: (-pair.similarity, pair.one.id, pair.other.id))
+
+
+def likely_pairs(behaviors: Iterable[Behavior]) -> list[Pair]:
+    """Return the pairs that may say the same, the most alike first; after ``WORK`` comparisons no more are found."""
+    ordered = sorted(behaviors, key=lambda behavior: behavior.id)
+    holders: dict[str, list[int]] = {}
+    found: list[Pair] = []
+    work = 0
+    for at, each in enumerate(ordered):
+        words = _words(each.canonical) - LIGHT.keys()
+        near = Counter(index for word in words for index in holders.get(word, ()))
+        for index in sorted(index for index, shared in near.items() if shared > 1 or len(words) < 3):
+            work += 1
+            if alike(ordered[index].canonical, each.canonical):
+                found.append(Pair(ordered[index], each, similarity(ordered[index].canonical, each.canonical)))
+        if work > WORK:
+            break
+        for word in words:
+            holders.setdefault(word, []).append(at)
     return sorted(found, key=lambda pair: (-pair.similarity, pair.one.id, pair.other.id))
 
 

@@ -336,8 +336,13 @@ def is_person_there() -> bool:
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
-def answer(question: str) -> str:
-    """Ask on standard error, so that standard output stays clean, and return what was typed."""
+def agrees(question: str) -> bool:
+    """Whether a person at the terminal agrees: a bare Enter does, the end of input doesn't."""
+    return answer(f"{question} [Y/n] ", at_end="n").casefold() in ("", "y", "yes")
+
+
+def answer(question: str, *, at_end: str = "") -> str:
+    """Ask on standard error, so that standard output stays clean, and return what was typed, *at_end* if nothing."""
     if sys.stdout is not None:
         sys.stdout.flush()
     sys.stderr.write(question)
@@ -345,4 +350,4 @@ def answer(question: str) -> str:
     typed = sys.stdin.readline()
     if not typed.endswith("\n"):
         sys.stderr.write("\n")
-    return typed.strip()
+    return typed.strip() if typed else at_end
