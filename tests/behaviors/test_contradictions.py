@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from brim.behaviors.behavior import Behavior
 from brim.behaviors.contradictions import MOST, MOST_PAIRS, among, contradiction, find

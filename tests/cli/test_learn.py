@@ -17,7 +17,19 @@ RULE = "Use uv, never pip."
 
 
 def test_what_was_learned_is_shown_and_stored(brim: Brim) -> None:
-    ran = brim("learn", "--user", "--right", RULE, "--wrong", "pip install x", "--file", "setup.py", "--task", "packaging", "-v")
+    ran = brim(
+        "learn",
+        "--user",
+        "--right",
+        RULE,
+        "--wrong",
+        "pip install x",
+        "--file",
+        "setup.py",
+        "--task",
+        "packaging",
+        "-v",
+    )
     assert (ran.code, ran.err) == (0, "")
     (behavior,) = everything(brim)
     assert ran.lines[0].startswith("Learned for ")
@@ -75,7 +87,11 @@ def test_another_wording_is_merged_and_both_texts_are_kept(brim: Brim) -> None:
 
 def test_what_is_forced_to_be_new_is_new_unless_it_is_the_very_same(brim: Brim) -> None:
     brim("learn", "--user", "--right", RULE)
-    assert brim("learn", "--user", "--right", "Always use uv and never pip", "--force-new").lines[0].startswith("Learned for ")
+    assert (
+        brim("learn", "--user", "--right", "Always use uv and never pip", "--force-new")
+        .lines[0]
+        .startswith("Learned for ")
+    )
     assert len(everything(brim)) == 2
     assert brim("learn", "--user", "--right", RULE, "--force-new").lines[0].startswith("Already known for ")
     assert len(everything(brim)) == 2

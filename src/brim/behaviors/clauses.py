@@ -38,15 +38,26 @@ _PARTICLES = frozenset(("off", "out", "down"))
 """What turns a verb round: *turn it on*, *turn it off*."""
 _CHOICES = frozenset(("or", "nor", "oder", "ou", "o"))
 _RELATIVES = frozenset(("that", "which", "who", "whose"))
-_SPELLED = {word: str(number) for number, word in enumerate("zero one two three four five six seven eight nine ten".split())}
+_SPELLED = {
+    word: str(number)
+    for number, word in enumerate(
+        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+    )
+}
 _NUMBER = r"(?=\d|(?:" + "|".join(_SPELLED) + r")\b)"
 _LIMITS = [
     (re.compile(pattern + _NUMBER, re.IGNORECASE), f" {word} ")
     for word, pattern in (
-        ("most", r"(?:no|not|never|n't|n’t)\b[^,.;:\d]{0,30}?\b(?:longer|more|larger|bigger|greater|higher|wider) than "),
+        (
+            "most",
+            r"(?:no|not|never|n't|n’t)\b[^,.;:\d]{0,30}?\b(?:longer|more|larger|bigger|greater|higher|wider) than ",
+        ),
         ("most", r"(?:no|not|never|n't|n’t)\b[^,.;:\d]{0,30}?\b(?:exceed(?:ing)?|over|above) "),
         ("least", r"(?:no|not|never|n't|n’t)\b[^,.;:\d]{0,30}?\b(?:shorter|less|fewer|lower|smaller) than "),
-        ("most", r"\b(?:at most|up to|under|below|max(?:imum)?(?: of)?|(?:less|fewer|shorter|smaller) than|limit(?:ed)? to) "),
+        (
+            "most",
+            r"\b(?:at most|up to|under|below|max(?:imum)?(?: of)?|(?:less|fewer|shorter|smaller) than|limited to) ",
+        ),
         ("least", r"\b(?:at least|min(?:imum)?(?: of)?|(?:more|longer|larger) than|over|above) "),
         ("most", r"\b(?:höchstens|maximal|au plus|maximum|como máximo|no máximo) "),
         ("least", r"\b(?:mindestens|au moins|al menos|como mínimo|pelo menos|no mínimo) "),
@@ -80,7 +91,11 @@ class Clause:
     @property
     def key(self) -> tuple[object, ...]:
         """What two clauses have in common that say the same: phrases in any order."""
-        return self.role, self.negated, tuple(sorted(("" if lead in SOFT else lead, words) for lead, words in self.phrases))
+        return (
+            self.role,
+            self.negated,
+            tuple(sorted(("" if lead in SOFT else lead, words) for lead, words in self.phrases)),
+        )
 
 
 @lru_cache(16_384)
@@ -168,7 +183,7 @@ def _said(part: str) -> list[str]:
 def _is_listed(said: list[str], rest: list[str]) -> bool:
     """Whether what was *said* after a comma, with the *rest* of the sentence, goes on with what was before.
 
-    It doesn't if it begins like a clause of its own; but in *don't read it, print it or log it*, *or* says that it does.
+    It doesn't if it begins like a clause of its own, unless *or* says that it does: *don't read, print or log it*.
     """
     every = {*said, *rest}
     return bool(said) and not (_JOINING if not _opens(said[0]) else _CHOICES).isdisjoint(every) and said[0] != "use"
@@ -194,8 +209,11 @@ def _split(said: list[str], language: str, *, negated: bool) -> Iterator[Clause]
     for word in said:
         kind = kind_of(word)
         contrasts = word in ("instead", "rather") or (prefers and word in ("over", "to")) or kind == "instead"
-        splits = contrasts or (kind == "not" and (before in _JOINING or before in _RELATIVES or (word == "not" and before not in _AUXILIARIES)))
-        if kind in CONDITIONS or splits and (phrases or words):
+        splits = contrasts or (
+            kind == "not"
+            and (before in _JOINING or before in _RELATIVES or (word == "not" and before not in _AUXILIARIES))
+        )
+        if kind in CONDITIONS or (splits and (phrases or words)):
             yield from done()
             role, negated = (kind, False) if kind in CONDITIONS else ("", True)
             phrases, lead, words = [], "", []
@@ -232,7 +250,13 @@ def plain(word: str, language: str = "en") -> str:
 def turns(word: str) -> bool:
     """Whether *word*, if only one of two rules has it, makes another rule of it: a number, or a word of sense."""
     is_letter = len(word) == 1 and word.isascii()
-    return is_letter or any(map(str.isdecimal, word)) or word in _PARTICLES or word in single_words() or word in _kinds().values()
+    return (
+        is_letter
+        or any(map(str.isdecimal, word))
+        or word in _PARTICLES
+        or word in single_words()
+        or word in _kinds().values()
+    )
 
 
 @cache
@@ -264,7 +288,35 @@ def related(word: str, other: str) -> bool:
     return is_form(word, other) or not _related().get(word, frozenset()).isdisjoint(_related().get(other, ()))
 
 
-_ENDINGS = frozenset("er or ing ed ment ation ion al ally ly able ity ive y e ically ical ic s es en n em t st".split())
+_ENDINGS = frozenset(
+    [
+        "er",
+        "or",
+        "ing",
+        "ed",
+        "ment",
+        "ation",
+        "ion",
+        "al",
+        "ally",
+        "ly",
+        "able",
+        "ity",
+        "ive",
+        "y",
+        "e",
+        "ically",
+        "ical",
+        "ic",
+        "s",
+        "es",
+        "en",
+        "n",
+        "em",
+        "t",
+        "st",
+    ]
+)
 
 
 @cache

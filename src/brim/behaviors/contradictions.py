@@ -179,14 +179,19 @@ def _excluding(one: _Thing, other: _Thing) -> str:
     """Return the words that exclude each other in two rules that are otherwise about the same."""
     mine, theirs, shared = one.words - other.words, other.words - one.words, one.words & other.words
     numbers = [{word for word in words if word[0].isdecimal()} for words in (mine, theirs)]
-    found = [pair for pair in product(sorted(mine), sorted(theirs)) if not _groups(pair[0]).isdisjoint(_groups(pair[1]))]
+    found = [
+        pair for pair in product(sorted(mine), sorted(theirs)) if not _groups(pair[0]).isdisjoint(_groups(pair[1]))
+    ]
     if len(found) == 1:
         chosen = found[0]
     elif shared and not found and len(numbers[0]) == len(numbers[1]) == 1:
         chosen = (*numbers[0], *numbers[1])
     else:
         return ""
-    left = [words - {chosen[0], chosen[1]} - each - {one.verb, other.verb} for words, each in zip((mine, theirs), numbers, strict=True)]
+    left = [
+        words - {chosen[0], chosen[1]} - each - {one.verb, other.verb}
+        for words, each in zip((mine, theirs), numbers, strict=True)
+    ]
     if (left[0] and left[1]) or len(left[0] | left[1]) > (len(shared) > 1):
         return ""
     return ", ".join(chosen)

@@ -16,7 +16,7 @@ LONGEST = 600
 MOST_LINES = 6
 """Lines that it can have."""
 
-_SIGNS = str.maketrans({sign: "\n" for sign in ".!?;:,()…—¡¿"} | {"’": "'", "\t": " "})
+_SIGNS = str.maketrans(dict.fromkeys(".!?;:,()…—¡¿", "\n") | {"’": "'", "\t": " "})
 
 
 def is_correction(prompt: str) -> bool:
@@ -32,19 +32,25 @@ def is_correction(prompt: str) -> bool:
         return False
     said = text.lower().translate(_SIGNS)
     clauses = [f"{' '.join(words)} " for line in said.split("\n") if (words := line.split())]
+    return bool(clauses) and (_reproaches(clauses) or (not text.endswith("?") and _rejects(clauses)))
+
+
+def _reproaches(clauses: list[str]) -> bool:
+    """Whether one of *clauses* is about what was said before, or about what the agent keeps doing."""
     if any(clause.startswith(_phrases("reproach")) or _stops(clause) for clause in clauses):
         return True
     whole = f" {' '.join(clauses)}"
-    if any(phrase in whole for phrase in _phrases("reproach anywhere")):
-        return True
-    if text.endswith("?"):
-        return False
+    return any(phrase in whole for phrase in _phrases("reproach anywhere"))
+
+
+def _rejects(clauses: list[str]) -> bool:
+    """Whether *clauses* begin with a rejection, or with what isn't done, and say what holds here."""
     first, rest = clauses[0], clauses[1:]
     habit = next((phrase for phrase in _phrases("habit") if first.startswith(phrase)), "")
     if habit:
-        return _holds(whole[1 + len(habit) :]) or (habit.startswith(("we ", "in ")) and _holds(f" {habit}"))
+        return _holds(" ".join(clauses)[len(habit) :]) or (habit.startswith(("we ", "in ")) and _holds(habit))
     if first.startswith(_phrases("rejection")):
-        return _holds(f" {' '.join(clauses)}")
+        return _holds(" ".join(clauses))
     if first not in _phrases("no") or not rest or rest[0].startswith(_phrases("clarification")):
         return False
     return rest[0].startswith(_phrases("order")) or any(phrase in f" {' '.join(rest)}" for phrase in _phrases("norm"))

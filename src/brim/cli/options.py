@@ -341,6 +341,27 @@ def agrees(question: str) -> bool:
     return answer(f"{question} [Y/n] ", at_end="n").casefold() in ("", "y", "yes")
 
 
+def one_key(question: str) -> str:
+    """Ask on standard error, and return the key that a person pressed, in lower case; empty at the end of input."""
+    try:
+        import termios
+        import tty
+
+        before = termios.tcgetattr(sys.stdin)
+    except (ImportError, termios.error):  # not a terminal of this kind: then with Enter
+        return answer(question)[:1].lower()
+    sys.stdout.flush()
+    sys.stderr.write(question)
+    sys.stderr.flush()
+    try:
+        tty.setcbreak(sys.stdin)
+        key = os.read(sys.stdin.fileno(), 1).decode("utf-8", "replace")
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+    sys.stderr.write(f"{key if key.isprintable() else ''}\n")
+    return "" if key == "\x04" else key.lower()
+
+
 def answer(question: str, *, at_end: str = "") -> str:
     """Ask on standard error, so that standard output stays clean, and return what was typed, *at_end* if nothing."""
     if sys.stdout is not None:

@@ -50,11 +50,14 @@ def whole(behavior: Behavior) -> str:
 
 
 def heard(behavior: Behavior) -> str:
-    """Return when agents are told *behavior*: its declared conditions exclude, those in its own words say when first."""
+    """Return when agents are told *behavior*, by its conditions, or else by what its own words speak of."""
     conditions = (behavior.when or infer(behavior.canonical, tags=behavior.tags)).conditions
     if not conditions:
         return "at the start of every session"
-    said = [_HEARD.get(key, "{key} is {}").format(_values(key, values), key=key.replace("_", " ")) for key, values in conditions]
+    said = [
+        _HEARD.get(key, "{key} is {}").format(_values(key, values), key=key.replace("_", " "))
+        for key, values in conditions
+    ]
     return f"only when {' and '.join(said)}" if behavior.when else f"when {' or '.join(said)}"
 
 

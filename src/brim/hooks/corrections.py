@@ -1,4 +1,4 @@
-"""Keeping a prompt that corrects the agent as a suggestion, with what the agent did last. It never becomes a rule here."""
+"""A prompt that corrects the agent, kept as a suggestion with what the agent did last. It never becomes a rule here."""
 
 from __future__ import annotations
 

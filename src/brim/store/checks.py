@@ -112,7 +112,7 @@ def hints(scopes: Scopes, config: Config) -> list[Problem]:
 
 
 def _contradictions(scopes: Scopes) -> list[Problem]:
-    """Return the rules that contradict each other, five by name; what agents hear depends on whether they are marked."""
+    """Return the rules that contradict each other and aren't marked, so that agents hear both; five by name."""
     found = unmarked_conflicts(scopes)
     problems = [
         Problem(

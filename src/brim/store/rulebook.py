@@ -21,6 +21,7 @@ from brim.config.values import Config
 from brim.errors import InputError
 from brim.store.imports import as_stored, similar_elsewhere, store_merged
 from brim.store.scopes import Scopes
+from brim.store.suggestions import Suggestions
 
 MOST_ALIKE = 3
 """Rules that may say the same as a new one, and are named when it is learned."""
@@ -131,7 +132,8 @@ def teach(
     others = [each for each in known if each.live and each.id not in {behavior.id, *gone}]
     like = [each for each in others if old is None and alike(behavior.canonical, each.canonical)]
     mark_conflicts(scopes, behavior, conflicts, now=now)
-    return Taught(learned._replace(behavior=behavior), event, tuple(conflicts), tuple(replaced), tuple(like[:MOST_ALIKE]))
+    learned = learned._replace(behavior=behavior)
+    return Taught(learned, event, tuple(conflicts), tuple(replaced), tuple(like[:MOST_ALIKE]))
 
 
 def _replaced(rules: Iterable[Behavior], by: Behavior, now: float) -> list[Behavior]:
@@ -239,6 +241,18 @@ def decide_notes(
         scopes.put(changed, event="accepted" if accept else "rejected", now=now, shown=True, **detail)
         decided.append(changed)
     return decided
+
+
+def accept_correction(
+    scopes: Scopes, corrections: Suggestions, number: int, text: str, scope: str, *, now: float, threshold: float
+) -> Taught:
+    """Make the rule *text* of the correction *number*, with what the agent had done as what was wrong."""
+    found = corrections.find(number)
+    said = {"right": text, "wrong": found.call, "session": found.session}
+    with scopes.writing(scope):
+        taught = teach(scopes, said, scope, now=now, threshold=threshold)
+    corrections.take(number)
+    return taught
 
 
 # Two rules ------------------------------------------------------------------------------------------------------

@@ -59,8 +59,7 @@ class Suggestions:
         """Return all that wait, the oldest first."""
         if not os.path.exists(self.path):
             return []
-        found = _read(self.path)
-        return [each for entry in found["waiting"] if (each := _suggestion(entry)) is not None]
+        return [Suggestion(**each) for each in _read(self.path)["waiting"]]
 
     def add(
         self, text: str, *, call: str = "", agent: str = "", project: str | None, session: str = "", time: float
@@ -68,32 +67,35 @@ class Suggestions:
         """Keep a correction, masked. One with the same words in the same project takes its place."""
         from brim.masking import mask
 
-        text, call = (cut(mask(" ".join(each.split())), most) for each, most in ((text, LONGEST_TEXT), (call, LONGEST_CALL)))
+        text, call = cut(mask(" ".join(text.split())), LONGEST_TEXT), cut(mask(" ".join(call.split())), LONGEST_CALL)
         if not text or not os.path.isdir(os.path.dirname(self.path)):  # don't recreate a folder that the user deleted
             return
 
         def added(found: dict[str, Any]) -> None:
             number = found["next"]
             new = Suggestion(number, text, call, agent, project or "", session, time)
-            others = [each for each in found["waiting"] if not _is_same(each, new)]
+            same = text.lower(), new.project
+            others = [each for each in found["waiting"] if (each["text"].lower(), each["project"]) != same]
             found.update(next=number + 1, waiting=[*others, new.to_dict()][-MOST:])
 
         self._change(added)
 
+    def find(self, number: int) -> Suggestion:
+        """Return the correction *number*."""
+        for each in self.every():
+            if each.number == number:
+                return each
+        raise InputError(f"no correction {number} waits: 'brim rules review' lists them")
+
     def take(self, number: int) -> Suggestion:
         """Take the correction *number* off the list, and return it."""
-        taken: list[Suggestion] = []
+        taken = self.find(number)
 
         def without(found: dict[str, Any]) -> None:
-            known = [(each, _suggestion(each)) for each in found["waiting"]]
-            taken.extend(each for _, each in known if each is not None and each.number == number)
-            found["waiting"] = [entry for entry, each in known if each is not None and each.number != number]
+            found["waiting"] = [each for each in found["waiting"] if each.get("number") != number]
 
-        if os.path.exists(self.path):
-            self._change(without)
-        if not taken:
-            raise InputError(f"no correction {number} waits: 'brim rules review' lists them")
-        return taken[0]
+        self._change(without)
+        return taken
 
     def _change(self, change: Callable[[dict[str, Any]], None]) -> None:
         with locked(f"{self.path[:-5]}.lock", patience=PATIENCE):
@@ -108,22 +110,20 @@ def cut(text: str, most: int) -> str:
 
 
 def _read(path: str) -> dict[str, Any]:
+    """Return what the file holds, without what isn't a correction."""
     found: Any = None
     with suppress(OSError, ValueError, RecursionError):
         found = json.loads(read_safely(path, at_most=LARGEST))
     if not isinstance(found, dict) or not isinstance(found.get("waiting"), list):
         return {"next": 1, "waiting": []}
-    return {"next": found["next"] if type(found.get("next")) is int else 1, "waiting": found["waiting"]}
+    waiting = [each for each in found["waiting"] if isinstance(each, dict) and _TYPES.keys() == each.keys()]
+    waiting = [each for each in waiting if all(isinstance(each[name], kind) for name, kind in _TYPES.items())]
+    last = max([0, *(each["number"] for each in waiting)])
+    return {"next": max(last + 1, found["next"] if type(found.get("next")) is int else 1), "waiting": waiting}
 
 
-def _suggestion(entry: object) -> Suggestion | None:
-    if not isinstance(entry, dict) or type(entry.get("number")) is not int or not isinstance(entry.get("text"), str):
-        return None
-    texts = {name: str(entry.get(name) or "") for name in ("call", "agent", "project", "session")}
-    time = entry.get("time")
-    return Suggestion(entry["number"], entry["text"], **texts, time=float(time) if isinstance(time, int | float) else 0.0)
-
-
-def _is_same(entry: object, new: Suggestion) -> bool:
-    known = _suggestion(entry)
-    return known is not None and (known.text.lower(), known.project) == (new.text.lower(), new.project)
+_TYPES = {
+    **dict.fromkeys(("text", "call", "agent", "project", "session"), str),
+    "number": int,
+    "time": (int, float),
+}

@@ -50,7 +50,7 @@ MOST_ASKED = 3
     option("--when", action="append", metavar="KEY=VALUE", help="apply only then (default: inferred); may be repeated"),
     option("--summary", default="", metavar="TEXT", help="one line that keeps the meaning (default: from the text)"),
     option("--priority", type=int, metavar="N", help="the higher one survives a merge (default: 0)"),
-    option("--replaces", action="append", default=[], metavar="RULE", help="put this rule away for it; may be repeated"),
+    option("--replaces", action="append", default=[], metavar="RULE", help="put this rule away; may be repeated"),
     option("--force-new", action="store_true", help="keep it apart from rules that say nearly the same"),
     option("--verbose", "-v", action="store_true", help="also show its id, kind, tags, tokens and file"),
     add_scope,
@@ -59,10 +59,10 @@ MOST_ASKED = 3
 def learn(options: Namespace) -> int:
     """Teach your agents a rule, for this project or, with --user, for all of them.
 
-    brim infers kind, name, tags and conditions from the text, unless you give them. A rule that says the same as a known
-    one is merged into it, and both texts are kept; --force-new keeps them apart. If it contradicts a known rule, brim
-    asks whether to replace that. Without a terminal both are kept, and agents hear the newer one; --replaces RULE puts
-    the other away. Secrets are masked.
+    brim infers kind, name, tags and conditions from the text, unless you give them. A rule that says the same as a
+    known one is merged into it, and both texts are kept; --force-new keeps them apart. If it contradicts a known rule,
+    brim asks whether to replace that. Without a terminal both are kept, and agents hear the newer one; --replaces RULE
+    puts the other away. Secrets are masked.
 
     Examples:
       brim learn "In Python files, use pathlib instead of os.path"
@@ -141,9 +141,9 @@ def _replaces(options: Namespace, scopes: Scopes, made: Behavior) -> list[Behavi
         return found
     known = {each.id for each in found}
     for each in conflicts_of(scopes, made)[:MOST_ASKED]:
-        if each.other.id not in known and each.other.scope == made.scope:
-            if agrees(f'This conflicts with "{cut(each.other.canonical, LONGEST)}". Replace it?'):
-                found.append(each.other)
+        question = f'This conflicts with "{cut(each.other.canonical, LONGEST)}". Replace it?'
+        if each.other.id not in known and each.other.scope == made.scope and agrees(question):
+            found.append(each.other)
     return found
 
 
@@ -155,13 +155,14 @@ def _further(taught: Taught, stored: Behavior, like: Behavior | None) -> Iterato
         other = each.other
         remedy = f"'brim rules remove {other.id}' puts it away"
         if other.scope == "user" and stored.scope == "project" and other.kind is BehaviorKind.CONSTRAINT:
-            yield f'it conflicts with your own constraint {named(other)}, which stays in force: {remedy}'
+            yield f"it conflicts with your own constraint {named(other)}, which stays in force: {remedy}"
         else:
             yield f"it conflicts with {named(other)}; both are kept, and agents hear only this one: {remedy}"
     for each in taught.alike:
         yield f"{named(each)} may say the same: 'brim rules merge {stored.id} {each.id}' makes one of them"
     if like is not None:
-        yield f"{named(like)} says the same {'for every project' if like.scope == 'user' else 'in this project'}; both are kept"
+        whose = "for every project" if like.scope == "user" else "in this project"
+        yield f"{named(like)} says the same {whose}; both are kept"
 
 
 def _said(options: Namespace) -> dict[str, Any]:
