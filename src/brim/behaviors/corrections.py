@@ -86,13 +86,10 @@ def _holds(text: str) -> bool:
 @cache
 def _phrases(kind: str) -> tuple[str, ...]:
     """Return the phrases of *kind*, each with a space after it; those that are looked for anywhere with one before."""
-    inside = " " if kind in ("norm", "general", "reproach anywhere") else ""
-    return tuple(
-        f"{inside}{phrase} "
-        for each, phrases in data_rows(__file__, "corrections.tsv")
-        if each == kind
-        for phrase in phrases.split(", ")
-    )
+    found = ", ".join([phrases for each, phrases in data_rows(__file__, "corrections.tsv") if each == kind])
+    if kind in ("norm", "general", "reproach anywhere"):
+        return tuple(f" {found} ".replace(", ", " , ").split(","))
+    return tuple(f"{found} ".replace(", ", " ,").replace("' ", "'").split(","))
 
 
 @cache

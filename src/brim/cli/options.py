@@ -354,7 +354,7 @@ def one_key(question: str) -> str:
     sys.stderr.write(question)
     sys.stderr.flush()
     try:
-        tty.setcbreak(sys.stdin)
+        tty.setcbreak(sys.stdin, termios.TCSANOW)  # what was typed ahead counts
         key = os.read(sys.stdin.fileno(), 1).decode("utf-8", "replace")
     finally:
         termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)

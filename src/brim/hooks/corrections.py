@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from brim.behaviors.corrections import is_correction
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brim.hooks.event import HookCall
@@ -16,9 +14,7 @@ FILES = ("file_path", "notebook_path", "absolute_path", "path")
 
 
 def keep_correction(call: HookCall, workspace: HookWorkspace) -> None:
-    """Keep the prompt if a person corrects the agent with it: ``brim rules review`` shows it."""
-    if call.sub_agent or not is_correction(call.prompt):
-        return
+    """Keep the prompt, with which a person corrects the agent: ``brim rules review`` shows it."""
     from brim.store.suggestions import Suggestions
 
     Suggestions(workspace.home).add(

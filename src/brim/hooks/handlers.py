@@ -126,7 +126,11 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
 
 
 def _keep_correction(call: HookCall, workspace: HookWorkspace) -> None:
-    if len(call.prompt) <= LONGEST_CORRECTION:
+    if len(call.prompt) > LONGEST_CORRECTION or call.sub_agent:
+        return
+    from brim.behaviors.corrections import is_correction
+
+    if is_correction(call.prompt):
         from brim.hooks.corrections import keep_correction
 
         keep_correction(call, workspace)
