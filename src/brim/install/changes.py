@@ -227,4 +227,5 @@ def missing_folder(path: str) -> str:
 
 
 def digest(text: str | None) -> str:
+    """Return the SHA-256 of a file's text, by which brim knows what it wrote."""
     return sha256((text or "").encode("utf-8", "backslashreplace")).hexdigest()

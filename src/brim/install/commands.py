@@ -37,7 +37,7 @@ conflicts with another one, ask the user which one holds; `brim learn --replaces
 
 _TEXTS = {
     "claude": "---\ndescription: {about}\nargument-hint: [rule]\nallowed-tools: Bash(brim learn:*)\n---\n{task}",
-    "codex": "---\nname: learn\ndescription: {about}. Use it when the user says $learn or asks to keep a rule.\n---\n{task}",
+    "codex": "---\nname: learn\ndescription: {about}. For $learn, or when asked to keep a rule.\n---\n{task}",
     "gemini": "description = \"{about}\"\nprompt = '''\n{task}'''\n",
 }
 _RULES = {"claude": "$ARGUMENTS", "codex": "what the user wrote with $learn.", "gemini": "{{args}}"}

@@ -452,8 +452,7 @@ def install(
     if done.is_tracked and not done.changes:
         done.reason = "; ".join(done.skipped.values())
         return done
-    if scope == "user":
-        done.commands = here.plan_commands([change.target.agent for change in done.changes])
+    done.commands = here.plan_commands([change.target.agent for change in done.changes if scope == "user"])
     done.budget = here.budget_edit(token_budget, scope)
     for change in (*done.changes, *done.commands):
         if change.changes:
