@@ -185,7 +185,7 @@ def _excluding(one: _Thing, other: _Thing) -> str:
     if len(found) == 1:
         chosen = found[0]
     elif shared and not found and len(numbers[0]) == len(numbers[1]) == 1:
-        chosen = (*numbers[0], *numbers[1])
+        chosen = numbers[0].pop(), numbers[1].pop()
     else:
         return ""
     left = [

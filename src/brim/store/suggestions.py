@@ -122,7 +122,7 @@ def _read(path: str) -> dict[str, Any]:
     return {"next": max(last + 1, found["next"] if type(found.get("next")) is int else 1), "waiting": waiting}
 
 
-_TYPES = {
+_TYPES: dict[str, Any] = {
     **dict.fromkeys(("text", "call", "agent", "project", "session"), str),
     "number": int,
     "time": (int, float),

@@ -158,8 +158,8 @@ def _further(taught: Taught, stored: Behavior, like: Behavior | None) -> Iterato
             yield f"it conflicts with your own constraint {named(other)}, which stays in force: {remedy}"
         else:
             yield f"it conflicts with {named(other)}; both are kept, and agents hear only this one: {remedy}"
-    for each in taught.alike:
-        yield f"{named(each)} may say the same: 'brim rules merge {stored.id} {each.id}' makes one of them"
+    for same in taught.alike:
+        yield f"{named(same)} may say the same: 'brim rules merge {stored.id} {same.id}' makes one of them"
     if like is not None:
         whose = "for every project" if like.scope == "user" else "in this project"
         yield f"{named(like)} says the same {whose}; both are kept"
