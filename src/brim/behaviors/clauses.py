@@ -64,6 +64,20 @@ _LIMITS = [
     )
 ]
 """The ways of saying a highest and a lowest number, and the word that stands for them."""
+_COMPOUNDS = [
+    (re.compile(rf"\b{pattern}\b", re.IGNORECASE), word)
+    for pattern, word in (
+        (r"(?:pull|merge) requests?", "pr"),
+        (r"prs", "pr"),
+        (r"lock ?files?", "lockfile"),
+        (r"change ?logs?", "changelog"),
+        (r"env(?:ironment)?(?: variables?| vars?)", "envvar"),
+        (r"code ?base", "codebase"),
+        (r"white ?space", "whitespace"),
+        (r"end[- ]to[- ]end", "e2e"),
+    )
+]
+"""Words that are written as two, or shorter."""
 _MODES = {"until": "before", "till": "before", "unless": "except", "while": "while"} | dict.fromkeys(
     ("without", "ohne", "sans", "sin", "sem"), "without"
 )
@@ -170,7 +184,7 @@ def _parts(text: str) -> Iterator[tuple[str, str, str]]:
 
 def _said(part: str) -> list[str]:
     """Return the words of *part*; ``os.path`` and ``src/app.py`` are one."""
-    for pattern, word in _LIMITS:
+    for pattern, word in (*_LIMITS, *_COMPOUNDS):
         part = pattern.sub(word, part)
     found: list[str] = []
     at = 0

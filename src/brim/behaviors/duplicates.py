@@ -29,7 +29,7 @@ ALIKE = 0.5
 """The share of common words from which two rules are offered to a person, if nothing keeps them apart."""
 WORK = 50_000
 """Comparisons of a store's rules for pairs that may say the same."""
-BLANK = frozenset(("use", "make", "keep", "put", "get", "let", "go", "follow", "apply", "stick", "run", "do", "end"))
+BLANK = frozenset(("use", "make", "keep", "put", "get", "let", "go", "follow", "apply", "stick", "run", "do", "end", "what", "how", "merely"))
 """Verbs that say nothing about what a rule is about."""
 GENERIC = frozenset(("cod", "fil", "statement", "thing", "place"))
 """Nouns that do."""
@@ -37,6 +37,8 @@ LIGHT = dict.fromkeys((*BLANK, *GENERIC, "write", "create"), 0.25)
 """What those weigh that say little; others weigh 1."""
 _NAMES = re.compile(r"(?<=\s)[A-Z]\b|\b\w*[a-z][A-Z]\w*")
 """Words whose case matters: ``getUser``, and single letters inside a text."""
+_SYMBOLS = re.compile(r"[=<>&|+*/\\^%$#@~{}\[\]]+")
+"""Signs that are code: ``==`` and ``===`` have no words."""
 _NAMED = re.compile(r"`[^`]+`|(?<=[a-z,] )[A-Z][\w.+#-]*|\b[\w-]*(?:[a-z][A-Z]|\d|[._/][a-z])[\w./-]*")
 """Names: code, a capital inside a sentence, ``camelCase``, ``py311`` and ``os.path``."""
 
@@ -88,7 +90,8 @@ def similarity(a: str, b: str) -> float:
     if not shared:
         return 0.0
     alike = min(0.99, 2 * len(shared) / (len(one) + len(other)))
-    return 0.99 if _phrases(a) == _phrases(b) and _NAMES.findall(a) == _NAMES.findall(b) else min(alike, DIFFERENT)
+    is_same = _phrases(a) == _phrases(b) and all(each.findall(a) == each.findall(b) for each in (_NAMES, _SYMBOLS))
+    return 0.99 if is_same else min(alike, DIFFERENT)
 
 
 def alike(a: str, b: str) -> bool:
