@@ -58,7 +58,7 @@ HIDDEN = {
     "rules.remove": "rules remove, forget",
     "rules.restore": "rules restore, unforget",
     "rules.allow": "rules allow",
-    "rules.review": "rules review, review",
+    "review.review": "rules review, review",
     "edit.edit": "rules edit, edit",
     "duplicates.merge": "rules merge, merge",
     "duplicates.dedupe": "rules dedupe, dedupe",

@@ -18,6 +18,7 @@ from brim.injection.plan import InjectionPlan
 from brim.injection.text import render, summary_of
 from brim.mcp.measures import local_mode
 from brim.store.planner import START_KEY, Planner
+from brim.store.rulebook import conflicts_of, mark_conflicts
 from brim.store.scopes import Scopes
 from brim.tokens.counters import counter_for
 from brim.workspace import Workspace
@@ -347,3 +348,4 @@ def _store_note(scopes: Scopes, learned: Learned, known: list[Behavior], now: fl
         raise InputError(f"{waiting:,} notes wait for the user, so nothing was kept: ask for 'brim rules review' first")
     event = "learned" if old is None else "merged" if learned.behavior.variants != old.variants else "confirmed"
     scopes.put(learned.behavior, event=event, now=now, session=session, changes=list(learned.changes))
+    mark_conflicts(scopes, learned.behavior, conflicts_of(scopes, learned.behavior), now=now)

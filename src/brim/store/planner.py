@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from brim.activation.context import Context
+    from brim.activation.engine import Course
     from brim.behaviors.behavior import BehaviorKind
     from brim.config import Config
     from brim.injection.costs import Costs
@@ -85,9 +86,12 @@ class Planner:
         self.config, self.context, self._scopes = config.yours, context, scopes
         self._theirs, config = config, config.yours
         self.parameters = Parameters(**config.section("activation"))
-        self.course = rank(scopes, context, now=now, parameters=self.parameters, always=always, told=told)
-        if scopes.leave_out([id for id, _ in self.course.ranked()]):
-            self.course = rank(scopes, context, now=now, parameters=self.parameters, always=always, told=told)
+        given: dict[str, Any] = {"now": now, "parameters": self.parameters, "always": always, "told": told}
+        self.course = rank(scopes, context, **given)
+        ids = [id for id, _ in self.course.ranked()]
+        left_out, aside = scopes.leave_out(ids), scopes.set_aside(scopes.edges(ids))
+        if left_out or aside:
+            self.course = rank(scopes, context, **given)
         results = self.course.activations()
         self.behaviors = scopes.get_many([result.id for result in results])
         self.results = [result for result in results if result.id in self.behaviors]
@@ -262,9 +266,11 @@ class HookPlanner:
         scopes, session = self._scopes, self._session
         parameters = Parameters(**self._config.section("activation"))
         with scopes.reading():
-            course = rank(
-                *(scopes, self._context), now=self._now, parameters=parameters, always=self._always, told=self._told
-            )
+            course = self._course(parameters)
+            if any(course.around.takes.values()) and scopes.set_aside(
+                way[-1] for ways in course.around.takes.values() for way in ways
+            ):
+                course = self._course(parameters)
             ranked = course.ranked()
             self.active = [id for id, _ in ranked]
             """Everything that is activated, told or not."""
@@ -279,6 +285,10 @@ class HookPlanner:
         ]
         self.constraints = [id for id, _ in self._values if self._standings[id] == PROTECTED]
         """The constraints that may be told, strongest first."""
+
+    def _course(self, parameters: Parameters) -> Course:
+        scopes, now, always, told = self._scopes, self._now, self._always, self._told
+        return rank(scopes, self._context, now=now, parameters=parameters, always=always, told=told)
 
     @cached_property
     def _counting(self) -> Counting:

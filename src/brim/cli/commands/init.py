@@ -53,7 +53,8 @@ START_TOKENS = tokens("most tokens at the start of a session, saved as a setting
 def init(options: Namespace) -> int:
     """Add brim to your agents, or bring it up to date.
 
-    Adds hooks to the settings files of your agents and, for Claude Code, the status line. Your own entries stay. Before
+    Adds hooks to the settings files of your agents, a /learn command ($learn in Codex) for teaching rules inside a
+    session and, for Claude Code, the status line. Your own entries stay. Before
     its first change to a file, brim writes a backup next to it; 'brim uninstall' restores the file. Running it again
     updates brim's own entries and files, and changes nothing if they are current.
 
@@ -118,11 +119,12 @@ def _show_upgraded(done: Upgraded) -> None:
 def _show(done: Installed) -> None:
     rows = []
     for each in done.agents:
-        extra = f"{len(each['hooks'])} hooks{', status line' if each['status_line'] else ''}"
+        more = [", status line"] * each["status_line"] + [f", {each['command']}"] * bool(each["command"])
+        extra = f"{len(each['hooks'])} hooks{''.join(more)}"
         state = "unchanged" if not each["changed"] else "would change" if done.dry_run else "installed"
         rows.append([NAMES[each["agent"]], state, extra, home_path(each["file"])])
     if done.dry_run:
-        show_differences(done.changes)
+        show_differences([*done.changes, *done.commands])
     if rows:
         say(table(rows))
     for backup in done.backups.values():

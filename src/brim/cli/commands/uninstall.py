@@ -54,7 +54,7 @@ def _show(done: Uninstalled) -> None:
         note("brim isn't installed in any agent; nothing was changed")
         return
     if done.dry_run:
-        show_differences(done.changes)
+        show_differences([*done.changes, *done.commands])
     rows = [
         [NAMES[each["agent"]], _DONE[each["changed"], each["removed"]][done.dry_run], home_path(each["file"])]
         for each in done.agents
