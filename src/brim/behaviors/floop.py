@@ -418,13 +418,11 @@ FLOOP_FILES = ("nodes.jsonl", "edges.jsonl", "corrections.jsonl")
 
 
 def floop_folder(given: str) -> str:
-    """Return the folder that floop's files are in."""
+    """Return the folder that floop's files are in: *given*, or the ``.floop`` in it; empty if there is none."""
     for folder in (given, os.path.join(given, ".floop")):
         if any(os.path.isfile(os.path.join(folder, name)) for name in FLOOP_FILES):
             return os.path.normpath(folder)
-    if not os.path.isdir(given):
-        raise InputError(f"{given}: no such folder")
-    raise InputError(f"{given}: holds none of {', '.join(FLOOP_FILES)}: name a .floop folder, or the folder around it")
+    return ""
 
 
 def _lines_of(path: str) -> list[str]:

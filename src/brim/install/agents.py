@@ -107,7 +107,7 @@ class Target:
 
 
 def user_target(agent: str, environ: Mapping[str, str]) -> Target:
-    """Return the file with the settings of *agent* for every project."""
+    """Return the file with the settings of *agent* for every project; its folder is the agent's own."""
     variable, folder, name = _USER_FILES[agent]
     folder = environ.get(variable) or os.path.join(home_folder(environ), folder)
     return Target(agent, "user", os.path.abspath(os.path.join(folder, *name.split("/"))))
