@@ -147,3 +147,11 @@ def test_a_file_too_large_to_be_rules_is_refused_without_reading_it_all(brim: Br
     brim.write("CLAUDE.md", "- one more rule\n" * 200_000)
     ran = brim("rules", "import", "CLAUDE.md")
     assert (ran.code, ran.err) == (2, "brim: CLAUDE.md: larger than 2,000,000 bytes: split it, or name another file\n")
+
+
+def test_agents_hear_what_was_imported_first_of_all(brim: Brim) -> None:
+    (brim.cwd / ".git").mkdir()
+    brim.write("CLAUDE.md", "- Never push to main.\n")
+    ran = brim("rules", "import", "--yes")
+    assert (ran.code, ran.lines[-1], ran.err) == (0, "stored: 1 rule added", "")
+    assert "is trusted" in brim("doctor").out

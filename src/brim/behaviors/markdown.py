@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import pairwise
 
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
@@ -299,9 +300,7 @@ def instructs(text: str) -> bool:
     said, starts = _instruction_words()
     for sentence in _SENTENCE_END.split(_CODE_SPAN.sub("`", text.lower())):
         words = _LETTERS.findall(sentence)
-        if not said.isdisjoint(words) or any(
-            f"{one} {two}" in said for one, two in zip(words, words[1:], strict=False)
-        ):
+        if not said.isdisjoint(words) or any(" ".join(two) in said for two in pairwise(words)):
             return not _ABOUT_ITSELF.match(text)
         if next((word for word in words if word not in ("please", "bitte", "you", "also", "then")), "") in starts:
             return True

