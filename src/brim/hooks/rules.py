@@ -17,6 +17,8 @@ from brim.hooks.process import attempt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from brim.hooks.event import HookCall
     from brim.hooks.state import HookWorkspace
     from brim.injection.plan import InjectionPlan
@@ -81,7 +83,7 @@ def _rules_at_start(
         except StoreError as error:
             if error.reason not in ("full", "failed"):
                 raise
-    found = _planner(call, workspace, None)  # nothing can be remembered: told anyway
+    found = _planner(call, workspace, None, leave=_read_already(call, workspace))  # nothing can be remembered
     plan = found.plan(budget, key=START, max_chars=room, max_bytes=most)
     return "" if _is_too_much(plan, call, workspace, START) else found.tell(plan)
 
@@ -92,14 +94,23 @@ def _charged_at_start(
     scopes, limits = workspace.scopes, workspace.config.yours.section("session")
     seen = scopes.session_seen(call.session, call.sub_agent, **limits)
     seen.begin(how)
-    found = _planner(call, workspace, seen)
+    read = _read_already(call, workspace)
+    found = _planner(call, workspace, seen, leave=read)
     with scopes.writing("user"), scopes.session(call.session, call.sub_agent, **limits) as session:
         session.begin(how)
+        session.note_read(id for id in found.active if id in read)
         plan = found.plan(budget, key=START, max_chars=room, max_bytes=most, session=session)
         if _is_too_much(plan, call, workspace, START):
             return ""
         session.record(plan)
         return found.tell(plan, call.session, event=call.event, session=session)
+
+
+def _read_already(call: HookCall, workspace: HookWorkspace) -> set[str]:
+    """Return the rules that stand in files that the agent loads on its own when a session starts."""
+    from brim.store.loaded import loaded_rules
+
+    return loaded_rules(workspace.scopes, call.agent, call.cwd or workspace.cwd)
 
 
 def tell_now(call: HookCall, workspace: HookWorkspace, *, new_prompt: bool = False, of_call: bool = False) -> Answer:
@@ -149,7 +160,12 @@ def tell_now(call: HookCall, workspace: HookWorkspace, *, new_prompt: bool = Fal
 
 
 def _planner(
-    call: HookCall, workspace: HookWorkspace, session: Session | None, *, of_call: bool = False
+    call: HookCall,
+    workspace: HookWorkspace,
+    session: Session | None,
+    *,
+    of_call: bool = False,
+    leave: Collection[str] = (),
 ) -> HookPlanner:
     from brim.store.planner import HookPlanner
 
@@ -161,6 +177,7 @@ def _planner(
         model=model_of(call, workspace),
         session=session,
         of_call=of_call,
+        leave=leave,
     )
 
 

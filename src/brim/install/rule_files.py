@@ -43,7 +43,7 @@ FOLDERS = {".claude/rules": ".md", ".cursor/rules": ".mdc", ".github/instruction
 NOT_THEIRS = SKIPPED_FOLDERS | {"vendor", "third_party", "site-packages", "venv", "dist", "build", "target"}
 GLOBS = ("globs", "paths", "applyTo")
 """Fields of front matter that say for which files the rules are: Cursor's, Claude Code's and Copilot's."""
-_PLACE = re.compile(rf"(?:(.+)/)?(?:{'|'.join(map(re.escape, (*ANYWHERE, *IN_ROOT)))}|(?:{'|'.join(FOLDERS)})/.+)")
+_PLACE = re.compile(rf"(?:(.+?)/)??(?:{'|'.join(map(re.escape, (*ANYWHERE, *IN_ROOT)))}|(?:{'|'.join(FOLDERS)})/.+)")
 EVERYTHING = frozenset({"*", "**", "**/*", "*.*", "**/*.*", "/**"})
 
 

@@ -185,7 +185,8 @@ class HookPlanner:
     """Plans for a hook, made of the rules that *context* activates and that *session* lets through.
 
     Finding them takes no lock, so nothing waits while it turns out that nothing is due. With *of_call*, *context* is
-    that of a tool call, and rules that match the call rise a tier. The planner is true if something may be told.
+    that of a tool call, and rules that match the call rise a tier. The rules in *leave* are left out. The planner is
+    true if something may be told.
     """
 
     def __init__(
@@ -198,10 +199,11 @@ class HookPlanner:
         model: str | None,
         session: Session | None,
         of_call: bool = False,
+        leave: Collection[str] = (),
     ) -> None:
         self._theirs, config = config, config.yours
         self._scopes, self._config, self._now, self._model = scopes, config, now, model
-        self._context, self._session, self._of_call = context, session, of_call
+        self._context, self._session, self._of_call, self._leave = context, session, of_call, leave
         self._mapper = ActivationTierMapper(**config.section("tiers"), strategy=config["injection.strategy"])
         self._choose()
         if self._values:
@@ -224,9 +226,13 @@ class HookPlanner:
         self._values: list[tuple[str, float]] = []
         matching = []
         for id, activation in ranked:
-            if id not in self._standings:
+            if id not in self._standings or id in self._leave:
                 continue
-            is_met = of_call and activation > 0 and not OF_THE_CALL.isdisjoint(course.around.confirmed(id))
+            was_read = session is not None and session.was_read(id)
+            matches = (of_call or was_read) and not OF_THE_CALL.isdisjoint(course.around.confirmed(id))
+            if was_read and not matches:  # it's in the window, and has nothing to do with what is done now
+                continue
+            is_met = of_call and activation > 0 and matches
             value = self._risen(activation, id) if is_met else activation
             if is_met and self._standings[id] == PROTECTED:
                 matching.append(id)
