@@ -326,3 +326,14 @@ def test_a_projects_store_that_git_would_commit_is_said(brim: Brim) -> None:
     with (brim.cwd / ".brim" / ".gitignore").open("a") as file:
         file.write("brim.db*\n")
     assert "git" not in looked(brim, env=env)
+
+
+def test_it_says_what_an_agent_reads_on_its_own_and_what_that_saves(brim: Brim) -> None:
+    (brim.cwd / ".git").mkdir()
+    (brim.cwd / "CLAUDE.md").write_text("- Never force-push.\n- Answer in English.\n")
+    brim("init", "--agent", "claude", "--yes")
+    brim("rules", "import", "--yes")
+    brim("learn", "--project", "Use tabs.")
+    [tokens] = looked(brim)["tokens"]
+    assert (tokens["read"], tokens["saved"] > 5, tokens["start"] > 0) == (2, True, True)
+    assert f"Claude Code reads 2 rules on its own, which saves {tokens['saved']}" in tokens["text"]

@@ -95,7 +95,8 @@ class Plan:
     ) -> None:
         """Write it, inside ``scopes.writing(*plan.scopes)``; *progress* is called for each behavior."""
         for change in self.changes:
-            detail: dict[str, Any] = {"file": source}
+            came = change.behavior.provenance
+            detail: dict[str, Any] = {"file": came.file if came.source == "rules" and came.file else source}
             if change.old is not None:
                 old = as_object(change.old)
                 detail["before"] = {name: old[name] for name in change.fields if name not in ("canonical", "variants")}

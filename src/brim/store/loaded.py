@@ -81,6 +81,18 @@ def loaded_rules(scopes: Scopes, agent: str, folder: str) -> set[str]:
     return found
 
 
+def readers_of(scopes: Scopes, id: str) -> list[tuple[str, str]]:
+    """Return the agents that load a file in which the rule *id* stands, each with the file's path."""
+    found = [
+        (loader.agent, file.path)
+        for store in scopes.stores.values()
+        for file in _files(store)
+        if id in file.texts
+        for loader in file.loaders
+    ]
+    return list(dict.fromkeys(found))
+
+
 def _files(store: Store) -> Iterator[LoadedFile]:
     row = store.database.row("SELECT value FROM meta WHERE key = ?", (KEY,))
     try:

@@ -66,10 +66,20 @@ _PLAN_LISTS = ("full", "summarized", "name_only", "omitted")
 
 
 class Planner:
-    """Plans for one situation, each with everything that was activated and why. *mode* overrides the settings' one."""
+    """Plans for one situation, each with everything that was activated and why.
+
+    *mode* overrides the settings' one. The rules in *leave* are left out.
+    """
 
     def __init__(
-        self, scopes: Scopes, config: Config, context: Context, *, now: float, mode: Mode | None = None
+        self,
+        scopes: Scopes,
+        config: Config,
+        context: Context,
+        *,
+        now: float,
+        mode: Mode | None = None,
+        leave: Collection[str] = (),
     ) -> None:
         self.config, self.context, self._scopes = config.yours, context, scopes
         self._theirs, config = config, config.yours
@@ -78,7 +88,7 @@ class Planner:
         if scopes.leave_out([result.id for result in results]):
             results = activate(scopes, context, now=now, parameters=self.parameters)
         self.behaviors = scopes.get_many([result.id for result in results])
-        self.results = [result for result in results if result.id in self.behaviors]
+        self.results = [result for result in results if result.id in self.behaviors and result.id not in leave]
         self.reasons = {result.id: result.reasons for result in self.results}
         self.costs = costs_of(scopes, [result.id for result in self.results], config, mode=mode)
 

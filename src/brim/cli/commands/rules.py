@@ -41,7 +41,9 @@ from brim.cli.rule_view import (
     whole,
 )
 from brim.errors import InputError
+from brim.install.agents import NAMES
 from brim.store.events import Event
+from brim.store.loaded import readers_of
 from brim.store.rulebook import connect_rules, decide_notes, find_rule, find_rules, remove_rules, restore_rules
 
 SORTS: dict[str, Callable[[Behavior], float]] = {
@@ -162,16 +164,19 @@ def show(options: Namespace) -> int:
         store = scopes.store(behavior.scope)
         events, path = store.events(behavior=behavior.id, limit=MOST_EVENTS), store.path
         tokens = tier_tokens(scopes, behavior, workspace.config)
+        readers = readers_of(scopes, behavior.id)
     found = {
         **as_object(behavior),
         "tokens": tokens,
         "edges": [edge_object(edge) for edge in edges],
         "events": [{**fields_of(each), "time": iso(each.time), "detail": dict(each.detail)} for each in events],
         "file": path,
+        "read_by": [{"agent": agent, "file": file} for agent, file in readers],
     }
 
     def view(_: object) -> str:
-        about = [*_about(behavior), ("tokens", tokens_line(tokens)), ("stored in", home_path(path))]
+        read = ", ".join(home_path(f"{NAMES[agent]} in {file}") for agent, file in readers)
+        about = [*_about(behavior), ("tokens", tokens_line(tokens)), ("stored in", home_path(path)), ("read by", read)]
         wordings = [(f"other wording {number}", block(text)) for number, text in enumerate(behavior.variants, 1)]
         sections = [*wordings, ("connected", _edges(behavior, edges, ends)), ("what happened", _events(events))]
         told = [f"\n{paint(name, 'faint')}\n{text}" for name, text in sections if text]
