@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from brim.behaviors.behavior import Behavior
-from brim.behaviors.floop import FLOOP_FILES, Floop, floop_folder, read_floop_folder
+from brim.behaviors.floop import FLOOP_FILES, Floop, floop_folder, project_names, read_floop_folder
 from brim.behaviors.jsonl import FORMAT, dump, load
 from brim.cli.import_view import plan_object, show_plan, stored_line, tell_problems
 from brim.cli.options import (
@@ -365,9 +365,10 @@ def _outcomes_view(outcomes: list[Outcome]) -> str:
 def import_floop(options: Namespace) -> int:
     """Read what floop has learned from a .floop folder.
 
-    Brings over behaviors and connections; corrections that floop hadn't learned from yet become notes to review. Rules
-    of a project go into this project, all others into your own. brim lists what it couldn't bring over unchanged. Ids
-    and counters are kept, so reading the same folder again changes nothing.
+    Brings over behaviors and connections; corrections that no rule was learned from become notes to review. Rules of a
+    project go into this project, all others into your own; from ~/.floop, rules of other projects are listed. brim
+    lists what it couldn't bring over unchanged. Ids and counters are kept, so reading the same folder again changes
+    nothing.
 
     Exits with 1 if nothing was stored that could have been.
 
@@ -383,7 +384,8 @@ def import_floop(options: Namespace) -> int:
         raise InputError(f"{options.folder}: {what if os.path.isdir(options.folder) else 'no such folder'}")
     at_home = os.path.dirname(os.path.realpath(folder)) == os.path.realpath(os.path.expanduser("~"))
     scope = "project" if workspace.project is not None and not at_home else "user"
-    floop = read_floop_folder(folder, scope=scope)
+    projects = None if workspace.project is None or not at_home else project_names(workspace.project)
+    floop = read_floop_folder(folder, scope=scope, projects=projects)
     behaviors = list(floop.behaviors) if at_home else [each.replace(summary="") for each in floop.behaviors]
     if workspace.project is None:
         behaviors = [each.replace(scope="user") for each in behaviors]
