@@ -337,3 +337,20 @@ def test_it_says_what_an_agent_reads_on_its_own_and_what_that_saves(brim: Brim) 
     [tokens] = looked(brim)["tokens"]
     assert (tokens["read"], tokens["saved"] > 5, tokens["start"] > 0) == (2, True, True)
     assert f"Claude Code reads 2 rules on its own, which saves {tokens['saved']}" in tokens["text"]
+
+
+def test_it_notices_floop_until_its_rules_are_imported(brim: Brim) -> None:
+    use(brim, "claude")
+    (brim.cwd / ".git").mkdir()
+    node = {"id": "n", "kind": "behavior", "content": {"content": {"canonical": "Use tabs."}}}
+    brim.write(".floop/nodes.jsonl", json.dumps(node) + "\n")
+    brim.write(
+        ".claude/settings.json", json.dumps({"hooks": {"SessionStart": [{"hooks": [{"command": "floop hook x"}]}]}})
+    )
+    texts = [each["text"] for each in looked(brim)["floop"]]
+    assert "brim rules import" in texts[0]
+    assert "floop's hooks" in texts[1]
+    assert "floop's rules aren't imported yet" in alone(brim, "init").err
+    brim("rules", "import", ".floop", "--yes")
+    (brim.cwd / ".claude" / "settings.json").unlink()
+    assert "floop" not in looked(brim)

@@ -42,6 +42,7 @@ from brim.install.git_exclude import not_ignored
 from brim.install.installation import Installation
 from brim.install.launchers import check_lasting, copy_launcher, install_launchers, interpreter_of
 from brim.install.receipt import Record
+from brim.install.rule_files import floop_traces
 from brim.store.backup import lost_rules
 from brim.store.checks import shortened, store_problems
 from brim.store.database import VERSION
@@ -132,6 +133,7 @@ class _Doctor:
         yield from self._settings()
         yield from self._stores(installed=bool(agents))
         yield from self._trust()
+        yield from (Finding(OFF, "floop", f"{path}: {text}", file=path) for path, text in floop_traces(self.here))
         yield from self._tokens(agents[0] if agents else None)
         yield from self._server()
         yield from self._log()

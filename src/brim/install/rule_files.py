@@ -12,17 +12,20 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
+from brim.behaviors.floop import floop_folder
 from brim.behaviors.markdown import Import, SkippedRule, front_matter, read_note, read_rules
 from brim.behaviors.when import When
-from brim.errors import InputError
+from brim.config.places import home_folder
+from brim.errors import BrimError, InputError
 from brim.install.agents import settings_of, user_target
 from brim.masking import masked
 from brim.store.imports import Found, RulesReader
 from brim.store.loaded import Loader
 from brim.tokens.inputs import SKIPPED_FOLDERS, read_text
-from brim.tracking.readers.fields import value
+from brim.tracking.readers.fields import items, mapping, text, value
 from brim.workspace import Workspace
 
 LARGEST = 2_000_000
@@ -44,6 +47,8 @@ NOT_THEIRS = SKIPPED_FOLDERS | {"vendor", "third_party", "site-packages", "venv"
 GLOBS = ("globs", "paths", "applyTo")
 """Fields of front matter that say for which files the rules are: Cursor's, Claude Code's and Copilot's."""
 _PLACE = re.compile(rf"(?:(.+?)/)??(?:{'|'.join(map(re.escape, (*ANYWHERE, *IN_ROOT)))}|(?:{'|'.join(FOLDERS)})/.+)")
+_FLOOP = re.compile(r"(?:^|[\s/\"'])floop(?:[\s\"']|$|-[a-z-]+\.sh)")
+"""How a command calls floop, or a script of its."""
 EVERYTHING = frozenset({"*", "**", "**/*", "*.*", "**/*.*", "/**"})
 
 
@@ -290,3 +295,35 @@ def _files_in(folder: str, ending: str) -> list[str]:
     return sorted(
         os.path.join(place, name) for place, _, names in os.walk(folder) for name in names if name.endswith(ending)
     )
+
+
+# floop ------------------------------------------------------------------------------------------------------------
+
+
+def floop_traces(workspace: Workspace) -> list[tuple[str, str]]:
+    """Return where floop is still in use, each place with what to do: folders not yet imported, and its hooks."""
+    home = home_folder(workspace.environ)
+    folders = [os.path.join(folder, ".floop") for folder in (workspace.project, home) if folder]
+    found = [folder for folder in dict.fromkeys(folders) if floop_folder(folder)]
+    traces = []
+    if found:
+        with suppress(BrimError), workspace.open(migrate=False) as scopes:
+            if any(rule.provenance.source == "floop" for rule in scopes.behaviors()):
+                found = []
+    traces += [(folder, f"floop's rules aren't imported yet: brim rules import {folder}") for folder in found]
+    places = [user_target("claude", workspace.environ).path]
+    if workspace.project:
+        places += [
+            os.path.join(workspace.project, ".claude", name) for name in ("settings.json", "settings.local.json")
+        ]
+    for path in places:
+        settings = settings_of(path)
+        commands = [
+            text(hook, "command")
+            for event in mapping(settings, "hooks")
+            for group in items(settings, "hooks", event)
+            for hook in items(group, "hooks")
+        ]
+        if any(_FLOOP.search(command) for command in commands):
+            traces.append((path, "has floop's hooks too, so agents are told rules twice: take them out of it"))
+    return traces
