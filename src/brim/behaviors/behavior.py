@@ -202,6 +202,18 @@ class Behavior(Record):
         """Whether it takes part in anything: active or pending."""
         return self.status in LIVE
 
+    @property
+    def heading(self) -> str:
+        """The heading that it stood under in a file of rules; empty if there was none."""
+        return self.provenance.note if self.provenance.source == "rules" else ""
+
+    @property
+    def inferred(self) -> When:
+        """The conditions that its own words speak of. They speak for or against it and never exclude it."""
+        from brim.behaviors.inference import infer
+
+        return infer(self.canonical, heading=self.heading)
+
     def __str__(self) -> str:
         return f"{self.name} [{self.kind}] {self.summary or self.canonical}"
 

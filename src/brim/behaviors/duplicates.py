@@ -13,9 +13,10 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from brim.behaviors.behavior import Behavior, BehaviorKind, Provenance, Status, Usage
+from brim.behaviors.stems import stem
 from brim.behaviors.summary import one_line, single_words
 from brim.behaviors.when import When
-from brim.behaviors.words import looked_at, stem, tokens, word_list
+from brim.behaviors.words import looked_at, tokens, word_list
 from brim.errors import InputError
 from brim.files import data_rows
 

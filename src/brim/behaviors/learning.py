@@ -25,10 +25,11 @@ from brim.behaviors.behavior import (
     as_tag,
 )
 from brim.behaviors.duplicates import NEAR_DUPLICATE, Texts, both, merge, normalized
+from brim.behaviors.stems import stem
 from brim.behaviors.summary import one_line
 from brim.behaviors.tasks import language_of, named_task
 from brim.behaviors.when import When
-from brim.behaviors.words import is_unspaced, looked_at, stem, tokens, word_list
+from brim.behaviors.words import is_unspaced, looked_at, tokens, word_list
 from brim.errors import InputError
 from brim.files import data_rows
 from brim.masking import mask

@@ -83,7 +83,7 @@ def _rules_at_start(
         except StoreError as error:
             if error.reason not in ("full", "failed"):
                 raise
-    found = _planner(call, workspace, None, leave=_read_already(call, workspace))  # nothing can be remembered
+    found = _planner(call, workspace, None, leave=_read_already(call, workspace))  # can't be remembered: told anyway
     plan = found.plan(budget, key=START, max_chars=room, max_bytes=most)
     return "" if _is_too_much(plan, call, workspace, START) else found.tell(plan)
 
@@ -94,11 +94,9 @@ def _charged_at_start(
     scopes, limits = workspace.scopes, workspace.config.yours.section("session")
     seen = scopes.session_seen(call.session, call.sub_agent, **limits)
     seen.begin(how)
-    read = _read_already(call, workspace)
-    found = _planner(call, workspace, seen, leave=read)
+    found = _planner(call, workspace, seen, leave=_read_already(call, workspace))
     with scopes.writing("user"), scopes.session(call.session, call.sub_agent, **limits) as session:
         session.begin(how)
-        session.note_read(id for id in found.active if id in read)
         plan = found.plan(budget, key=START, max_chars=room, max_bytes=most, session=session)
         if _is_too_much(plan, call, workspace, START):
             return ""
@@ -136,7 +134,7 @@ def tell_now(call: HookCall, workspace: HookWorkspace, *, new_prompt: bool = Fal
     budget = seen.budget(dynamic)
     found: HookPlanner | None = None
     if budget != 0 and (new_prompt or of_call) and (room > 0 or gate):
-        found = _planner(call, workspace, seen, of_call=of_call)
+        found = _planner(call, workspace, seen, during=True)
     lost = budget != 0 and _gives_back(call, workspace, budget, room)
     if not (found or lost):
         if new_prompt:
@@ -164,7 +162,7 @@ def _planner(
     workspace: HookWorkspace,
     session: Session | None,
     *,
-    of_call: bool = False,
+    during: bool = False,
     leave: Collection[str] = (),
 ) -> HookPlanner:
     from brim.store.planner import HookPlanner
@@ -176,7 +174,7 @@ def _planner(
         now=workspace.now,
         model=model_of(call, workspace),
         session=session,
-        of_call=of_call,
+        during=during,
         leave=leave,
     )
 

@@ -8,7 +8,7 @@ from brim.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from typing import Any
 
     from brim.injection.plan import InjectionPlan
@@ -94,16 +94,6 @@ class Session:
         """Whether the behavior may be shown at *tier* now."""
         known = self.shown.get(id)
         return known is None or tier > known.best or self.prompts - known.prompt >= self.backoff * known.times
-
-    def note_read(self, ids: Iterable[str]) -> None:
-        """Note that the agent has read these behaviors on its own: they are in the window, though never shown."""
-        for id in ids:
-            self.shown.setdefault(id, Shown(0, self.prompts))
-
-    def was_read(self, id: str) -> bool:
-        """Whether the agent has read the behavior on its own, and was never shown it."""
-        known = self.shown.get(id)
-        return known is not None and not known.times
 
     def why_not(self, id: str) -> str:
         """Return why the behavior is not shown again yet."""

@@ -11,8 +11,8 @@ from __future__ import annotations
 from functools import cached_property
 from math import nextafter
 
-from brim.activation.engine import Course, Neighbourhood, activate
 from brim.activation.parameters import Parameters
+from brim.activation.relevance import HALF, rank
 from brim.behaviors.behavior import EdgeKind, Status
 from brim.injection.costs import ENCODINGS, StoredCosts
 from brim.injection.mapper import ActivationTierMapper
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brim.activation.context import Context
+    from brim.activation.relevance import Relevance
     from brim.config import Config
     from brim.injection.costs import Costs
     from brim.injection.plan import InjectionPlan
@@ -48,7 +49,7 @@ OWN = (START_KEY, DYNAMIC_KEY, "injection.max_chars", "tiers.full", "tiers.summa
 BEGINNINGS = {"start": "startup", "clear": "clear", "compact": "compact"}
 """The events after which the window holds nothing that was told before, and what a session calls them."""
 
-OF_THE_CALL = frozenset({"file", "language", "task", "words"})
+OF_THE_CALL = frozenset({"file", "language", "task", "command"})
 """Conditions that a tool call itself can confirm. The others are about the place: a call has no prompt."""
 
 DEFAULT_ENCODING = "o200k_base"
@@ -66,9 +67,10 @@ _PLAN_LISTS = ("full", "summarized", "name_only", "omitted")
 
 
 class Planner:
-    """Plans for one situation, each with everything that was activated and why.
+    """Plans for one situation, each with everything that was activated and why. *mode* overrides the settings' one.
 
-    *mode* overrides the settings' one. The rules in *leave* are left out.
+    Without *always*, rules without any condition are left out, as with a prompt: the session was told them before. So
+    are the rules in *leave*.
     """
 
     def __init__(
@@ -79,14 +81,16 @@ class Planner:
         *,
         now: float,
         mode: Mode | None = None,
+        always: bool = True,
         leave: Collection[str] = (),
     ) -> None:
         self.config, self.context, self._scopes = config.yours, context, scopes
         self._theirs, config = config, config.yours
         self.parameters = Parameters(**config.section("activation"))
-        results = activate(scopes, context, now=now, parameters=self.parameters)
-        if scopes.leave_out([result.id for result in results]):
-            results = activate(scopes, context, now=now, parameters=self.parameters)
+        self.course = rank(scopes, context, now=now, parameters=self.parameters, always=always)
+        if scopes.leave_out([id for id, _ in self.course.ranked()]):
+            self.course = rank(scopes, context, now=now, parameters=self.parameters, always=always)
+        results = self.course.activations()
         self.behaviors = scopes.get_many([result.id for result in results])
         self.results = [result for result in results if result.id in self.behaviors and result.id not in leave]
         self.reasons = {result.id: result.reasons for result in self.results}
@@ -194,9 +198,9 @@ def tell_session(planner: Planner, session: Session, event: str) -> InjectionPla
 class HookPlanner:
     """Plans for a hook, made of the rules that *context* activates and that *session* lets through.
 
-    Finding them takes no lock, so nothing waits while it turns out that nothing is due. With *of_call*, *context* is
-    that of a tool call, and rules that match the call rise a tier. The rules in *leave* are left out. The planner is
-    true if something may be told.
+    Finding them takes no lock, so nothing waits while it turns out that nothing is due. *during* the work, only rules
+    that have to do with *context* are told. The rules in *leave* are left out. The planner is true if something may be
+    told.
     """
 
     def __init__(
@@ -208,12 +212,12 @@ class HookPlanner:
         now: float,
         model: str | None,
         session: Session | None,
-        of_call: bool = False,
+        during: bool = False,
         leave: Collection[str] = (),
     ) -> None:
         self._theirs, config = config, config.yours
         self._scopes, self._config, self._now, self._model = scopes, config, now, model
-        self._context, self._session, self._of_call, self._leave = context, session, of_call, leave
+        self._context, self._session, self._during, self._leave = context, session, during, leave
         self._mapper = ActivationTierMapper(**config.section("tiers"), strategy=config["injection.strategy"])
         self._choose()
         if self._values:
@@ -225,32 +229,31 @@ class HookPlanner:
 
     def _choose(self) -> None:
         """Find what the situation activates, and what of it may be told."""
-        scopes, session, of_call = self._scopes, self._session, self._of_call
+        scopes, session = self._scopes, self._session
         parameters = Parameters(**self._config.section("activation"))
         with scopes.reading():
-            course = Course(Neighbourhood(scopes, self._context, self._now, parameters))
+            course = rank(scopes, self._context, now=self._now, parameters=parameters, always=not self._during)
             ranked = course.ranked()
             self.active = [id for id, _ in ranked]
             """Everything that is activated, told or not."""
             self._standings = scopes.standings(self.active)
-        self._values: list[tuple[str, float]] = []
-        matching = []
-        for id, activation in ranked:
-            if id not in self._standings or id in self._leave:
-                continue
-            was_read = session is not None and session.was_read(id)
-            matches = (of_call or was_read) and not OF_THE_CALL.isdisjoint(course.around.confirmed(id))
-            if was_read and not matches:  # it's in the window, and has nothing to do with what is done now
-                continue
-            is_met = of_call and activation > 0 and matches
-            value = self._risen(activation, id) if is_met else activation
-            if is_met and self._standings[id] == PROTECTED:
-                matching.append(id)
-            tier = self._tier(value, id)
-            if tier is not Tier.OMITTED and (session is None or session.allows(id, tier)):
-                self._values.append((id, value))
-        self.matching = tuple(matching)
+        told = [(id, value) for id, value in ranked if id in self._standings and id not in self._leave]
+        found = course.around.found or {}
+        self.matching = tuple(
+            [id for id, _ in told if self._standings[id] == PROTECTED and id in found and is_of_call(found[id])]
+        )
         """The constraints that the call itself matches, strongest first."""
+        tiers = [(id, value, self._tier(value, id)) for id, value in told]
+        self._values = [
+            (id, value)
+            for id, value, tier in tiers
+            if tier is not Tier.OMITTED and (session is None or session.allows(id, self._best(tier, id)))
+        ]
+
+    def _best(self, tier: Tier, id: str) -> Tier:
+        """Return the most detail that the rule can get if there is room."""
+        is_note = self._standings[id][1] is Status.PENDING
+        return tier if is_note or not self._config["injection.fill"] else Tier.FULL
 
     @cached_property
     def _counting(self) -> Counting:
@@ -369,11 +372,11 @@ class HookPlanner:
         tier = self._mapper.tier(value, kind if standing == PROTECTED else "")
         return min(tier, Tier.SUMMARY) if status is Status.PENDING else tier
 
-    def _risen(self, value: float, id: str) -> float:
-        """Return the activation at which the rule is one tier higher than at *value*."""
-        mapper = self._mapper
-        least = {Tier.OMITTED: mapper.name_only, Tier.NAME_ONLY: mapper.summary, Tier.SUMMARY: mapper.full}
-        return max(value, least.get(self._tier(value, id), 0.0))
+
+def is_of_call(found: Relevance) -> bool:
+    """Whether a tool call itself matches a rule: by a condition, or by more than a word that others have too."""
+    by_condition = not OF_THE_CALL.isdisjoint((*found.declared, *found.confirmed))
+    return by_condition or found.score >= HALF
 
 
 def limit_project(

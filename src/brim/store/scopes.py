@@ -152,7 +152,16 @@ class Scopes(Closing):
 
     def nodes(self, ids: Collection[str]) -> list[Node]:
         """Return the live ones of *ids*, each from the file whose it is."""
-        return [node for scope, own in self._split(ids) for node in self.stores[scope].nodes(own)]
+        split = self._split(ids)
+        return [node for scope, own in split for node in self.stores[scope].nodes(own, self._known.get(scope))]
+
+    def postings(self, terms: Collection[str]) -> list[Any]:
+        """Return every one of *terms* with each rule of either file that it finds, and its weight in hundredths."""
+        return [row for store in self.stores.values() for row in store.postings(terms)]
+
+    def count(self) -> int:
+        """Return how many live rules both files have."""
+        return sum(store.count() for store in self.stores.values())
 
     def edges(self, ids: Collection[str]) -> list[Edge]:
         """Return every edge of both files that touches one of *ids*, has both ends live, and is followed."""

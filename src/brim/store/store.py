@@ -10,6 +10,7 @@ import json
 import time
 
 from brim._sha import sha256_hex
+from brim.activation.relevance import terms_of
 from brim.errors import InputError, StoreError
 from brim.record import Record
 from brim.store.database import TIMEOUT, Closing, open_database
@@ -24,11 +25,11 @@ from brim.store.rows import (
     behavior_of,
     edge_of,
     edge_row,
+    inferred_column,
     line_costs_of,
     node_of,
     row_of,
     triggers_in,
-    triggers_of,
 )
 
 TYPE_CHECKING = False
@@ -50,10 +51,11 @@ _TOUCHING = (
     f"SELECT {EDGE_COLUMNS} FROM edges WHERE source IN ({{}}) "  # noqa: S608
     f"UNION ALL SELECT {EDGE_COLUMNS} FROM edges WHERE target IN ({{}})"
 )
-_SEEDS = f"""
-    SELECT {NODE_COLUMNS} FROM behaviors
-    WHERE live AND number IN (SELECT behavior FROM triggers WHERE trigger IN ({{}}))
-"""  # noqa: S608
+_FOUND = "live AND number IN (SELECT behavior FROM triggers WHERE trigger IN ({}))"
+_POSTINGS = """
+    SELECT t.trigger, b.id, t.weight FROM triggers t JOIN behaviors b ON b.number = t.behavior
+    WHERE t.trigger IN ({})
+"""
 _COSTS = """
     SELECT b.id, c.tier, c.tokens, c.chars FROM behaviors b JOIN line_costs c ON c.behavior = b.number
     WHERE b.id IN ({}) AND c.format = ? AND c.encoding = ? AND c.renderer = ?
@@ -103,15 +105,32 @@ class Store(Closing):
 
         Their standings go into *known*: they are in the same rows.
         """
-        rows = self.database.rows_in(_SEEDS, sorted(triggers_in(facts, words)))
-        if known is not None:
-            known.update({row[0]: (bool(row[7]), row[8], row[9]) for row in rows})
+        rows = self._node_rows(_FOUND, sorted(triggers_in(facts, words)), known)
         return list({row[0]: node_of(row) for row in rows}.values())
 
-    def nodes(self, ids: Collection[str]) -> list[Node]:
-        """Return the live ones of *ids*."""
-        sql = f"SELECT {NODE_COLUMNS} FROM behaviors WHERE live AND id IN ({{}})"  # noqa: S608
-        return [node_of(row) for row in self.database.rows_in(sql, dict.fromkeys(ids))]
+    def nodes(self, ids: Collection[str], known: dict[str, Standing | None] | None = None) -> list[Node]:
+        """Return the live ones of *ids*. Their standings go into *known*."""
+        return [node_of(row) for row in self._node_rows("live AND id IN ({})", dict.fromkeys(ids), known)]
+
+    def postings(self, terms: Collection[str]) -> list[Any]:
+        """Return every one of *terms* with each live behavior that it finds, and its weight in hundredths."""
+        return self.database.rows_in(self._readable(_POSTINGS, "t.weight", "100"), terms)
+
+    def count(self) -> int:
+        """Return how many live behaviors there are."""
+        (many,) = self.database.row("SELECT count(*) FROM behaviors INDEXED BY behaviors_standing WHERE live")
+        return int(many)
+
+    def _node_rows(self, where: str, values: Collection[str], known: dict[str, Standing | None] | None) -> list[Any]:
+        sql = self._readable(f"SELECT {NODE_COLUMNS} FROM behaviors WHERE {where}", "inferred", "'[]'")  # noqa: S608
+        rows = self.database.rows_in(sql, values)
+        if known is not None:
+            known.update({row[0]: (bool(row[7]), row[8], row[9]) for row in rows})
+        return rows
+
+    def _readable(self, sql: str, column: str, instead: str) -> str:
+        """Return *sql* with *instead* of a *column* that this file doesn't have yet: a hook never changes a file."""
+        return sql.replace(column, instead) if self.database.version < 4 else sql
 
     def edges(self, ids: Collection[str]) -> list[Edge]:
         """Return every edge that touches one of *ids* and has both ends live in this file."""
@@ -203,7 +222,7 @@ class Store(Closing):
                 row = row_of(behavior.replace(name=name, tags=tags), words, mask)
                 self.database.run(UPSERT, row)
                 written.append(behavior_of(row, new=True))
-                self._write_triggers(written[-1], words)
+                self._write_triggers(written[-1])
                 add_event(self.database, Event(event, now, behavior.id, session=session, detail=detail))
             self._write_costs(written)  # of what was written: with a secret masked, it is another text
 
@@ -215,16 +234,19 @@ class Store(Closing):
 
         with self.writing():
             for behavior in self.behaviors():
-                words = behavior_words(behavior.name, behavior.tags)
-                self.database.run("UPDATE behaviors SET words = ? WHERE id = ?", (" ".join(sorted(words)), behavior.id))
-                self._write_triggers(behavior, words)
+                words = " ".join(sorted(behavior_words(behavior.name, behavior.tags)))
+                self.database.run(
+                    "UPDATE behaviors SET words = ?, inferred = ? WHERE id = ?",
+                    (words, inferred_column(behavior), behavior.id),
+                )
+                self._write_triggers(behavior)
             self.database.run("INSERT OR REPLACE INTO meta (key, value) VALUES ('index', ?)", (INDEX_VERSION,))
 
-    def _write_triggers(self, behavior: Behavior, words: frozenset[str]) -> None:
+    def _write_triggers(self, behavior: Behavior) -> None:
         number = self._emptied("triggers", behavior)
         if behavior.live:
-            rows = [(trigger, number) for trigger in sorted(triggers_of(behavior.when, words))]
-            self.database.run_many("INSERT INTO triggers (trigger, behavior) VALUES (?, ?)", rows)
+            rows = [(term, number, weight) for term, weight in sorted(terms_of(behavior).items())]
+            self.database.run_many("INSERT INTO triggers (trigger, behavior, weight) VALUES (?, ?, ?)", rows)
 
     def _emptied(self, table: str, behavior: Behavior) -> int:
         """Return the number of *behavior*, after its rows in *table* are gone."""
