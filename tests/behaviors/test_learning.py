@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.behaviors.behavior import LARGEST_TEXT, Behavior, BehaviorKind, Status, checked_name, checked_tags
+from brim.behaviors.contradictions import learned_at
 from brim.behaviors.learning import (
     AGENT_CONFIDENCE,
     LONGEST_INFERRED_NAME,
@@ -97,11 +98,19 @@ def test_forgotten_rule_comes_back_when_a_person_teaches_it_again() -> None:
     assert by_agent.behavior == forgotten
 
 
-def test_superseded_text_confirms_what_took_its_place() -> None:
-    new = learn("Install everything with uv", now=1.0).behavior
+def test_merged_wording_confirms_what_took_its_place() -> None:
+    new = learn("Install everything with uv", now=1.0).behavior.replace(variants=["Use uv, not pip"])
     old = UV.replace(status=Status.SUPERSEDED, superseded_by=new.id)
     learned = learn("Use uv, not pip", now=2.0, existing=[old, new])
     assert learned.merged_with == new
+
+
+def test_replaced_rule_comes_back_as_the_newer_one_when_a_person_teaches_it_again() -> None:
+    new = learn("Use pip, not uv", now=2.0).behavior.replace(supersedes=[UV.id])
+    old = UV.replace(status=Status.SUPERSEDED, superseded_by=new.id)
+    learned = learn("Use uv, not pip", now=3.0, existing=[old, new])
+    assert (learned.behavior.id, learned.behavior.status) == (UV.id, Status.ACTIVE)
+    assert learned_at(learned.behavior) > learned_at(new)
 
 
 def test_superseded_ring_does_not_hang() -> None:

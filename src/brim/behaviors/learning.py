@@ -42,6 +42,8 @@ AGENT_CONFIDENCE = 0.4
 MOST_TAGS = 8
 LONGEST_INFERRED_NAME = 50
 WORDS_IN_NAME = 6
+WORDS_LOOKED_AT = 20
+"""Words at the beginning that a name is made of."""
 
 _OPENERS = frozenset(("please", "you", "we", "and", "but", "also", "always", "important", "note", "remember", "so"))
 _CONDITIONS = tuple(
@@ -52,7 +54,9 @@ _STEP = re.compile(r"^\s*\d+[.):](?= |$)", re.MULTILINE)
 _BEFORE, _AFTER = r"(?<![^\W_])", r"(?![^\W_])"
 _STEPS_TOLD = re.compile(f"{_BEFORE}(?:step 1|first.*{_BEFORE}then){_AFTER}", re.DOTALL)
 _ACCENTS, _UNNAMED = re.compile("[\u0300-\u036f]"), re.compile("[^A-Za-z0-9.]+")
-_NEGATIONS = frozenset(("not", "no", "never", "only", "without", "instead", "before", "after", "unless", "dont"))
+_NEGATIONS = frozenset(
+    ("not", "no", "never", "only", "without", "instead", "before", "after", "unless", "dont", "except", "until")
+)
 
 GAIN = 0.2
 """Share of the distance to 1 that a confirmation closes."""
@@ -107,18 +111,7 @@ class Known:
         For an agent *anywhere*: a project's note must not stand in front of the user's own rule.
         """
         found = self.saying(behavior.canonical, None if anywhere else behavior.scope)
-        for each in found:
-            step, seen = each, {each.id}
-            while (
-                step.status is Status.SUPERSEDED
-                and (heir := self.get(behavior.scope, step.superseded_by or "")) is not None
-                and heir.id not in seen
-            ):
-                step = heir
-                seen.add(step.id)
-            if step.live:
-                return step
-        return found[0] if found else None
+        return next((each for each in found if each.live), found[0] if found else None)
 
     def near(self, behavior: Behavior, at_least: float) -> Behavior | None:
         """Return the live behavior of the same scope that says the same in other words."""
@@ -245,7 +238,7 @@ def _again(known: Behavior, said: Behavior, given: list[str], by_agent: bool, no
     if not known.live or (is_note and not by_agent):
         changes.append("it was unconfirmed" if known.live else f"it was {known.status} and is active again")
         again = known.replace(status=Status.ACTIVE, superseded_by=None)
-        provenance = provenance.replace(source="human")
+        provenance = provenance.replace(source="human", at=now)
     changes.extend(f"{key} changed" for key in fields)
     return Learned(confirmed(again.replace(**fields, provenance=provenance), now), known, tuple(changes))
 
@@ -341,11 +334,24 @@ def infer_name(right: str) -> str:
     >>> infer_name("Please always use uv, and never pip, for installing packages."), infer_name("Größe prüfen!")
     ('use-uv-never-pip-installing-packages', 'grosse-prufen')
     """
-    words = list(islice(_name_words(looked_at(right)), WORDS_IN_NAME))
-    names = ["-".join(words[:size]) for size in range(len(words), 0, -1)]
-    fitting = (name for name in names if len(name) <= LONGEST_INFERRED_NAME)
-    first = words[0][:LONGEST_INFERRED_NAME].strip("-.") if words else ""
-    return next(fitting, first) or f"rule-{id_of(right)[2:8]}"
+    words = list(islice(_name_words(looked_at(right)), WORDS_LOOKED_AT))
+    chosen = _sense_first(words)
+    while len(chosen) > WORDS_IN_NAME or len("-".join(words[at] for at in sorted(chosen))) > LONGEST_INFERRED_NAME:
+        if len(chosen) == 1:
+            break
+        chosen.pop()
+    name = "-".join(words[at] for at in sorted(chosen))[:LONGEST_INFERRED_NAME].strip("-.")
+    return name or f"rule-{id_of(right)[2:8]}"
+
+
+def _sense_first(words: list[str]) -> list[int]:
+    """Return the places of *words* in the order in which a name needs them.
+
+    What turns the sense comes first, with what it speaks of: ``without-asking`` is worth more than a fourth noun.
+    """
+    turning = [at for at, word in enumerate(words) if word in _NEGATIONS]
+    needed = dict.fromkeys((0, *(each for at in turning for each in (at, at + 1) if each < len(words))))
+    return list(dict.fromkeys((*needed, *range(len(words)))))[: len(words)]
 
 
 def infer_when(file: str = "", task: str = "") -> When:

@@ -57,7 +57,7 @@ HIDDEN = {
     "rules.show": "rules show, show",
     "rules.remove": "rules remove, forget",
     "rules.restore": "rules restore, unforget",
-    "rules.review": "rules review, review",
+    "review.review": "rules review, review",
     "edit.edit": "rules edit, edit",
     "duplicates.merge": "rules merge, merge",
     "duplicates.dedupe": "rules dedupe, dedupe",

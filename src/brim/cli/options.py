@@ -336,8 +336,34 @@ def is_person_there() -> bool:
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
-def answer(question: str) -> str:
-    """Ask on standard error, so that standard output stays clean, and return what was typed."""
+def agrees(question: str) -> bool:
+    """Whether a person at the terminal agrees: a bare Enter does, the end of input doesn't."""
+    return answer(f"{question} [Y/n] ", at_end="n").casefold() in ("", "y", "yes")
+
+
+def one_key(question: str) -> str:
+    """Ask on standard error, and return the key that a person pressed, in lower case; empty at the end of input."""
+    try:
+        import termios
+        import tty
+
+        before = termios.tcgetattr(sys.stdin)
+    except (ImportError, termios.error):  # not a terminal of this kind: then with Enter
+        return answer(question)[:1].lower()
+    sys.stdout.flush()
+    sys.stderr.write(question)
+    sys.stderr.flush()
+    try:
+        tty.setcbreak(sys.stdin)
+        key = os.read(sys.stdin.fileno(), 1).decode("utf-8", "replace")
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+    sys.stderr.write(f"{key if key.isprintable() else ''}\n")
+    return "" if key == "\x04" else key.lower()
+
+
+def answer(question: str, *, at_end: str = "") -> str:
+    """Ask on standard error, so that standard output stays clean, and return what was typed, *at_end* if nothing."""
     if sys.stdout is not None:
         sys.stdout.flush()
     sys.stderr.write(question)
@@ -345,4 +371,4 @@ def answer(question: str) -> str:
     typed = sys.stdin.readline()
     if not typed.endswith("\n"):
         sys.stderr.write("\n")
-    return typed.strip()
+    return typed.strip() if typed else at_end

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from brim.behaviors.behavior import Behavior, Status
+from brim.behaviors.inference import infer
 from brim.behaviors.jsonl import as_object, edge_object
 from brim.cli.output import block, counted, note, paint, printable
 from brim.config import Config
@@ -46,6 +47,37 @@ def whole(behavior: Behavior) -> str:
     about += ["(an agent's note)"] * (behavior.status is Status.PENDING)
     text = "\n".join(line for line in block(behavior.canonical).split("\n") if line.strip())
     return f"{kind_of(behavior)}  {printable('  '.join([behavior.name, *about]))}\n{text}"
+
+
+def heard(behavior: Behavior) -> str:
+    """Return when agents are told *behavior*, by its conditions, or else by what its own words speak of."""
+    conditions = (behavior.when or infer(behavior.canonical, tags=behavior.tags)).conditions
+    if not conditions:
+        return "at the start of every session"
+    said = [
+        _HEARD.get(key, "{key} is {}").format(_values(key, values), key=key.replace("_", " "))
+        for key, values in conditions
+    ]
+    return f"only when {' and '.join(said)}" if behavior.when else f"when {' or '.join(said)}"
+
+
+_HEARD = {
+    "language": "they work on {} files",
+    "file": "they work on {}",
+    "task": "the task is {}",
+    "command": "they run {}",
+    "branch": "they are on the branch {}",
+    "environment": "the environment is {}",
+    "project_type": "the project is {}",
+}
+_LANGUAGES = {"javascript": "JavaScript", "typescript": "TypeScript", "cpp": "C++", "csharp": "C#", "php": "PHP"} | {
+    name: name.upper() for name in ("html", "css", "sql", "yaml", "json", "toml")
+}
+
+
+def _values(key: str, values: tuple[str, ...]) -> str:
+    names = [_LANGUAGES.get(each, each.capitalize()) if key == "language" else each for each in values]
+    return " or ".join(names)
 
 
 def kind_of(behavior: Behavior) -> str:

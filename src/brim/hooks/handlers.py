@@ -44,6 +44,9 @@ SECONDS, LEAST = 0.4, 0.05
 LARGE = 1 << 21
 """Bytes since the last end of a turn from which on the last answer isn't waited for."""
 
+LONGEST_CORRECTION = 600
+"""Characters of a prompt that can correct the agent: a longer one is a task, or a pasted log."""
+
 _FAILED = "failures"
 
 
@@ -118,7 +121,15 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
         return told
     if call.human:
         attempt(journal_prompt, call, workspace)
+        attempt(_keep_correction, call, workspace)
     return joined(told, attempt(project_note, call, workspace), attempt(_warn_meanwhile, call, workspace))
+
+
+def _keep_correction(call: HookCall, workspace: HookWorkspace) -> None:
+    if len(call.prompt) <= LONGEST_CORRECTION:
+        from brim.hooks.corrections import keep_correction
+
+        keep_correction(call, workspace)
 
 
 # A tool -----------------------------------------------------------------------------------------------------------

@@ -88,7 +88,9 @@ class Planner:
         self._theirs, config = config, config.yours
         self.parameters = Parameters(**config.section("activation"))
         self.course = rank(scopes, context, now=now, parameters=self.parameters, always=always)
-        if scopes.leave_out([id for id, _ in self.course.ranked()]):
+        ids = [id for id, _ in self.course.ranked()]
+        left_out, aside = scopes.leave_out(ids), scopes.set_aside(scopes.edges(ids))
+        if left_out or aside:
             self.course = rank(scopes, context, now=now, parameters=self.parameters, always=always)
         results = self.course.activations()
         self.behaviors = scopes.get_many([result.id for result in results])
@@ -233,6 +235,10 @@ class HookPlanner:
         parameters = Parameters(**self._config.section("activation"))
         with scopes.reading():
             course = rank(scopes, self._context, now=self._now, parameters=parameters, always=not self._during)
+            if any(course.around.takes.values()) and scopes.set_aside(
+                way[-1] for ways in course.around.takes.values() for way in ways
+            ):
+                course = rank(scopes, self._context, now=self._now, parameters=parameters, always=not self._during)
             ranked = course.ranked()
             self.active = [id for id, _ in ranked]
             """Everything that is activated, told or not."""

@@ -103,6 +103,8 @@ class Scopes(Closing):
         self.left_out: set[str] = set()
         """The rules of the project that were met, and that the user hasn't agreed to."""
         self._agreed: set[str] = set()
+        self._aside: set[str] = set()
+        """The rules that were met, and that a newer one contradicts."""
         self.stores: dict[str, Store] = {}
         """The files that are there, by scope."""
         self._stamps: list[tuple[int, int]] = []
@@ -148,10 +150,11 @@ class Scopes(Closing):
         """Return every behavior in force that a situation may give a seed."""
         self._refresh()
         found = {scope: store.seeds(facts, words, self._known[scope]) for scope, store in self.stores.items()}
-        return [node for _, node in self._counting(found)]
+        return [node for _, node in self._counting(found) if node.id not in self._aside]
 
     def nodes(self, ids: Collection[str]) -> list[Node]:
         """Return the live ones of *ids*, each from the file whose it is."""
+        ids = [id for id in ids if id not in self._aside] if self._aside else ids
         split = self._split(ids)
         return [node for scope, own in split for node in self.stores[scope].nodes(own, self._known.get(scope))]
 
@@ -178,6 +181,18 @@ class Scopes(Closing):
     def followed(self, found: Mapping[str, list[Edge]]) -> list[Edge]:
         """Return those of *found*, which are by scope, that have both ends live and are followed."""
         return self._followed(found)[0]
+
+    def set_aside(self, edges: Iterable[Edge]) -> bool:
+        """Let the older of two rules that contradict each other take no part; return whether there was one.
+
+        *edges* are those of the rules that a situation brings up. An agent's note gives way to what a person taught.
+        """
+        pairs = [edge.key[:2] for edge in edges if edge.kind is EdgeKind.CONFLICTS]
+        known = self.get_many({end for pair in pairs for end in pair}) if pairs else {}
+        met = [[known[end] for end in pair] for pair in pairs if all(end in known and known[end].live for end in pair)]
+        older = {min(pair, key=_holding).id for pair in met} - self._aside
+        self._aside |= older
+        return bool(older)
 
     @contextmanager
     def reading(self) -> Iterator[Self]:
@@ -421,6 +436,12 @@ def _is_same(one: str, other: str) -> bool:
 def _of(scope: str, behavior: Behavior) -> Behavior:
     """Return *behavior* with the scope of the file that it is in, whatever it says of itself."""
     return behavior if behavior.scope == scope else behavior.replace(scope=scope)
+
+
+def _holding(behavior: Behavior) -> tuple[bool, float, str]:
+    """Return by what the one of two contradicting rules is found that holds: the later one that a person taught."""
+    at = max(behavior.provenance.at or 0.0, behavior.created_at or 0.0)
+    return behavior.status is Status.ACTIVE, at, behavior.id
 
 
 def in_force(ids: Collection[str], user: Known, project: Known) -> dict[str, InForce]:

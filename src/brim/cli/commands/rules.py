@@ -1,4 +1,4 @@
-"""``brim rules``: list, show, remove, restore and review what was learned."""
+"""``brim rules``: list, show, remove, restore and connect what was learned."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from brim.behaviors.behavior import LIVE, Behavior, BehaviorKind, Edge, EdgeKind, Status
 from brim.behaviors.jsonl import iso
 from brim.cli import COMMANDS
-from brim.cli.options import NOTHING_YET, add_json, check_belongs, command, complete_rule, here, option, rule
+from brim.cli.options import NOTHING_YET, add_json, command, here, option, rule
 from brim.cli.output import (
     age,
     block,
@@ -38,13 +38,12 @@ from brim.cli.rule_view import (
     tier_tokens,
     title,
     tokens_line,
-    whole,
 )
 from brim.errors import InputError
 from brim.install.agents import NAMES
 from brim.store.events import Event
 from brim.store.loaded import readers_of
-from brim.store.rulebook import connect_rules, decide_notes, find_rule, find_rules, remove_rules, restore_rules
+from brim.store.rulebook import connect_rules, find_rule, find_rules, remove_rules, restore_rules
 
 SORTS: dict[str, Callable[[Behavior], float]] = {
     "name": lambda _: 0,
@@ -83,7 +82,7 @@ def listing(options: Namespace) -> int:
       restore RULE ...     bring them back
       merge A B            make one rule of two
       dedupe               find and merge near-duplicates
-      review               accept or reject what agents noted
+      review               accept or dismiss corrections that brim noticed, and what agents noted
       import [FILE]        read rules from a file, from CLAUDE.md and the like, or from a .floop folder
       export [FILE]        write rules to a file made for git
       check                check what is stored for contradictions and damage
@@ -279,57 +278,6 @@ def restore(options: Namespace) -> int:
         if each.status is Status.SUPERSEDED:
             note(f"{each.superseded_by} has taken its place, so agents are still not told it")
     return 0
-
-
-# Notes of agents ------------------------------------------------------------------------------------------------
-
-
-@command(
-    option("action", nargs="?", choices=("list", "accept", "reject"), default="list", help="default: list"),
-    option("ids", nargs="*", metavar="RULE", help="which notes, by id or a part of the name", completer=complete_rule),
-    option("--kind", choices=KINDS, help="for accept: what it is (default: what the agent said)"),
-    option("--reason", default="", metavar="TEXT", help="for reject: why; kept with it"),
-    add_json,
-)
-def review(options: Namespace) -> int:
-    """Accept or reject what agents noted.
-
-    Until you accept it, agents get at most a summary of a note, under a heading that says so.
-
-      list             the notes that wait (default)
-      accept RULE ...  from now on they count as if you had said them; --kind says what they are
-      reject RULE ...  they are put away; 'brim rules restore' makes them notes again
-
-    Examples:
-      brim rules review
-      brim rules review accept b-3f2a --kind constraint
-    """
-    check_belongs(options, {"kind": ("accept",), "reason": ("reject",)}, "brim rules review")
-    if options.action != "list":
-        return _decide(options)
-    if options.ids:
-        raise InputError(f"'brim rules review list' takes no rule: 'brim rules show {options.ids[0]}' shows one")
-    workspace = here()
-    with workspace.open() as scopes:
-        notes = scopes.behaviors(Status.PENDING)
-
-    if not notes and not options.as_json:
-        note("no notes to review")
-    noted = [f"{each.id}  {each.scope}  {age(each.created_at, workspace.now)}\n{whole(each)}" for each in notes]
-    view = "\n\n".join(noted)
-    return emit({"pending": [as_object(each) for each in notes]}, view, options.as_json)
-
-
-def _decide(options: Namespace) -> int:
-    if not options.ids:
-        raise InputError(f"which note? 'brim rules review' lists them: brim rules review {options.action} ID")
-    workspace = here()
-    accepts = options.action == "accept"
-    with workspace.open() as scopes, scopes.writing():
-        rules, why = find_rules(scopes, options.ids), {"kind": options.kind, "reason": options.reason}
-        decided = decide_notes(scopes, rules, accept=accepts, now=workspace.now, **why)
-    view = lines(*(f"{f'accepted, {each.kind}' if accepts else 'rejected'}: {named(each)}" for each in decided))
-    return emit({f"{options.action}ed": [as_object(each) for each in decided]}, view, options.as_json)
 
 
 # Connections ----------------------------------------------------------------------------------------------------
