@@ -9,7 +9,7 @@ from brim.behaviors.when import When
 from brim.store.imports import RulesReader
 from brim.store.scopes import Scopes
 from tests.cli.conftest import Brim
-from tests.cli.stored import behavior, events_in, recalled, remember
+from tests.cli.stored import behavior, edges_in, events_in, recalled, remember
 
 RULES = """\
 # Shop
@@ -155,3 +155,11 @@ def test_agents_hear_what_was_imported_first_of_all(brim: Brim) -> None:
     ran = brim("rules", "import", "--yes")
     assert (ran.code, ran.lines[-1], ran.err) == (0, "stored: 1 rule added", "")
     assert "is trusted" in brim("doctor").out
+
+
+def test_a_rule_that_contradicts_a_stored_one_is_marked_and_one_that_contradicts_another_is_said(brim: Brim) -> None:
+    brim("learn", "--user", "Use npm, not yarn.")
+    brim.write("CLAUDE.md", "- Use pnpm, not npm.\n- Always use tabs in Go files.\n- Never use tabs in Go files.\n")
+    ran = brim("rules", "import", "CLAUDE.md", "--yes")
+    assert [each.kind for each in edges_in(brim)] == ["conflicts"]
+    assert ran.err.count("conflicts with") == 2

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brim.behaviors.behavior import LIVE, Behavior, Edge, Provenance
+from brim.behaviors.contradictions import Contradiction, among
 from brim.behaviors.duplicates import Merged, Texts, merge
 from brim.behaviors.graph import MUTUAL, would_cycle
 from brim.behaviors.jsonl import as_object
@@ -305,8 +306,18 @@ class RulesReader:
         written = {change.behavior.id for change in self._changes}
         same = dict.fromkeys(each.behavior.id for each in self.outcomes if each.what == "known" and each.behavior)
         kept = tuple(id for id in same if id not in written)
-        notes = (*self._elsewhere(scopes), *(self._gone(store) if store is not None else ()))
-        return Plan(self._changes, kept, notes=notes, files=self._loaded(), files_scope=self.scope)
+        conflicts = self._conflicts(scopes)
+        marked = [
+            EdgeChange("project" if "project" in (one.scope, each.other.scope) else "user", edge)
+            for one, each in conflicts
+            if (edge := Edge(one.id, each.other.id, "conflicts", created_at=self.now)) and each.other.id not in written
+        ]
+        notes = (
+            *self._elsewhere(scopes),
+            *(f"{one.name} ({one.id}) conflicts with {each.other.name} ({each.other.id})" for one, each in conflicts),
+            *(self._gone(store) if store is not None else ()),
+        )
+        return Plan(self._changes, kept, tuple(marked), notes=notes, files=self._loaded(), files_scope=self.scope)
 
     def _outcomes(self, found: Found, known: Known) -> Iterator[Outcome]:
         """Yield what becomes of each part of a file, in its order."""
@@ -355,6 +366,12 @@ class RulesReader:
         return tuple(
             LoadedFile(each.path, each.stamp, each.loaders, texts[each.name]) for each in self._found if each.loaders
         )
+
+    def _conflicts(self, scopes: Scopes) -> list[tuple[Behavior, Contradiction]]:
+        """Return which of the new ones contradict a stored rule, or one another."""
+        new = {change.behavior.id: change.behavior for change in self._changes if change.old is None}
+        every = {each.id: each for each in scopes.behaviors(LIVE)} | new if new else {}
+        return [(one, each) for one, each in among(every.values()) if one.id in new]
 
     def _gone(self, store: Store) -> Iterator[str]:
         """Say which rules that a file had when it was last imported it doesn't have any more."""
