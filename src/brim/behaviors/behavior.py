@@ -22,6 +22,8 @@ LARGEST_PRIORITY = 1_000_000_000
 
 LONGEST_NAME = 80
 _TAG = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
+_NAME = _TAG | {"/"}
+"""What stands in most names."""
 
 
 class BehaviorKind(StrEnum):
@@ -258,11 +260,15 @@ class Edge(Record):
 
 def checked_name(name: str) -> str:
     """Return *name* if it is one; else raise."""
-    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME or not all(map(_in_name, name)):
+    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME or not _is_name(name):
         raise InputError(
             f"a name has 1 to {LONGEST_NAME} letters, digits and . _ / -, not {str(name)[:LONGEST_NAME]!r}"
         )
     return name
+
+
+def _is_name(text: str) -> bool:
+    return _NAME.issuperset(text) or all(map(_in_name, text))
 
 
 def _in_name(character: str) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brim.behaviors.behavior import LIVE, Behavior, Edge, Provenance
-from brim.behaviors.contradictions import Contradiction, among
+from brim.behaviors.contradictions import Contradiction, among, find
 from brim.behaviors.duplicates import Merged, Texts, merge
 from brim.behaviors.graph import MUTUAL, would_cycle
 from brim.behaviors.jsonl import as_object
@@ -31,6 +31,9 @@ EdgeKey = tuple[str, str, str, str]
 """Scope, source, target and kind."""
 
 ALWAYS = When()
+
+MOST_COMPARED = 100
+"""New rules that are compared with each other for contradictions: it takes a second or two."""
 
 SAME = ("canonical", "variants", "kind", "tags", "when", "status")
 """What must not have changed between the question and the answer."""
@@ -307,6 +310,7 @@ class RulesReader:
         same = dict.fromkeys(each.behavior.id for each in self.outcomes if each.what == "known" and each.behavior)
         kept = tuple(id for id in same if id not in written)
         conflicts = self._conflicts(scopes)
+        too_many = len(self._changes) > MOST_COMPARED
         marked = [
             EdgeChange("project" if "project" in (one.scope, each.other.scope) else "user", edge)
             for one, each in conflicts
@@ -314,6 +318,7 @@ class RulesReader:
         ]
         notes = (
             *self._elsewhere(scopes),
+            *(["too many at once to look for contradictions: 'brim rules check' does"] if too_many else ()),
             *(f"{one.name} ({one.id}) conflicts with {each.other.name} ({each.other.id})" for one, each in conflicts),
             *(self._gone(store) if store is not None else ()),
         )
@@ -368,10 +373,12 @@ class RulesReader:
         )
 
     def _conflicts(self, scopes: Scopes) -> list[tuple[Behavior, Contradiction]]:
-        """Return which of the new ones contradict a stored rule, or one another."""
-        new = {change.behavior.id: change.behavior for change in self._changes if change.old is None}
-        every = {each.id: each for each in scopes.behaviors(LIVE)} | new if new else {}
-        return [(one, each) for one, each in among(every.values()) if one.id in new]
+        """Return which of the new ones contradict a stored rule, or one another; nothing if they are too many."""
+        new = [change.behavior for change in self._changes if change.old is None]
+        if len(new) > MOST_COMPARED:
+            return []
+        stored = scopes.behaviors(LIVE)
+        return [(one, each) for one in new for each in find(one, stored)] + among(new)
 
     def _gone(self, store: Store) -> Iterator[str]:
         """Say which rules that a file had when it was last imported it doesn't have any more."""
