@@ -22,13 +22,13 @@ from brim.files import data_rows
 
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?P<fields>.*?)^(?:---|\.\.\.)[ \t]*$", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(
-    r"(^ *(```+|~~~+).*?^ *\2[`~]* *$|(?<!`)(`+)(?!`)[^\n]*?(?<!`)\3(?!`))|<!--.*?(?:-->|\Z)", re.MULTILINE | re.DOTALL
+    r"(^ *(`{3,}+|~{3,}+).*?^ *\2[`~]* *$|(?<!`)(`++)[^\n]*?(?<!`)\3(?!`))|<!--.*?(?:-->|\Z)", re.MULTILINE | re.DOTALL
 )
 """Code, as a block or in backticks, which is kept; or a comment."""
 _BULLET = re.compile(r"^( *)•(?= )", re.MULTILINE)
 _MARKER = re.compile(r"( *(?:[-*+]|\d{1,9}[.)]))(?: +|$)(?:\[[ xX]\] +)?")
 _QUOTE = re.compile(r"^(?: {0,3}> ?)+(?:\[![A-Z]+\] *)?")
-_CODE_SPAN = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
+_CODE_SPAN = re.compile(r"(?<!`)(`++).*?(?<!`)\1(?!`)")
 _IMPORT = re.compile(r"(?:^|(?<=[\s(:*]))@((?:~|\.{1,2})?[\w./-]*\w\.(?:mdc|md|markdown|txt))(?![\w/])", re.IGNORECASE)
 _ABOUT_ITSELF = re.compile(r"(?:this|the following|these) (?:file|document|guide|page|rules?|section)\b", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"(?<=[.!?:;。！？])\s+|\n")
@@ -39,6 +39,8 @@ _REASON = re.compile(r"^\s*\**(?:Why|How to apply)\b", re.MULTILINE)
 
 LONGEST_NOTE = 600
 """Characters of a note that are a rule; of a longer one its description is."""
+LONGEST_PROSE = 2_000
+"""Characters of a paragraph that can be one rule."""
 NOTHING_TO_DO = "says nothing to do"
 
 
@@ -280,6 +282,9 @@ def _prose(block: Block, *, lists: bool) -> Iterator[Rule | SkippedRule]:
     """Yield what a paragraph is: one rule, one for each line that is an order of its own, or none."""
     if all(_is_import(line) for line in block.lines):
         return
+    if len(block.intro) > LONGEST_PROSE:
+        yield SkippedRule(block.intro, block.line, f"longer than {LONGEST_PROSE:,} characters, so not one rule")
+        return
     before = _before(block)
     if len(block.lines) > 1 and all(line.text[-1] in ".!。" and instructs(line.text) for line in block.lines):
         for line in block.lines:
@@ -318,7 +323,7 @@ def _instruction_words() -> tuple[frozenset[str], frozenset[str]]:
 def _imports(item: Item) -> Iterator[Import]:
     """Yield the Markdown files that *item* names with ``@``, outside of code."""
     for offset, line in enumerate(item.text.split("\n")):
-        plain = _CODE_SPAN.sub("", line)
+        plain = _CODE_SPAN.sub("", line) if "@" in line and len(line) <= LONGEST_PROSE else ""
         for found in _IMPORT.finditer(plain):
             rest = plain[: found.start()] + plain[found.end() :]
             yield Import(found[1], item.line + offset, not instructs(rest) and len(_LETTERS.findall(rest)) <= 4)
@@ -358,6 +363,8 @@ def _speaks_of_steps(block: Block) -> bool:
 def _why_none(item: Item) -> str:
     """Return why *item* is not a rule: it only points somewhere, or is a line of a drawing of folders."""
     text = item.text.strip("*_ ")
+    if text and not any(map(str.isalnum, text)):
+        return NOTHING_TO_DO
     if any(sign in text for sign in "├└│") or text.startswith("|--"):
         return "a line of a file tree"
     if _is_import(item) or (" " not in text and text.startswith(("http://", "https://", "@"))):

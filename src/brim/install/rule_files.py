@@ -49,6 +49,7 @@ GLOBS = ("globs", "paths", "applyTo")
 _PLACE = re.compile(rf"(?:(.+?)/)??(?:{'|'.join(map(re.escape, (*ANYWHERE, *IN_ROOT)))}|(?:{'|'.join(FOLDERS)})/.+)")
 _FLOOP = re.compile(r"(?:^|[\s/\"'])floop(?:[\s\"']|$|-[a-z-]+\.sh)")
 """How a command calls floop, or a script of its."""
+_GLOB = re.compile(r"(?!!).*[\w*]")
 EVERYTHING = frozenset({"*", "**", "**/*", "*.*", "**/*.*", "/**"})
 
 
@@ -195,8 +196,12 @@ def stamp_of(path: str) -> tuple[int, int]:
 def when_of(fields: Mapping[str, list[str]], folder: str) -> tuple[When, list[SkippedRule]]:
     """Return for which files front matter says that the rules are, in *folder*, and what of it brim can't follow."""
     globs = [each for name in GLOBS for each in fields.get(name, ())]
-    skipped = [SkippedRule(each, 1, "excludes files, which brim can't: left out") for each in globs if each[0] == "!"]
-    kept = [each for each in globs if each[0] != "!"]
+    skipped = [
+        SkippedRule(each, 1, "excludes files, which brim can't" if each[0] == "!" else "not a pattern for files")
+        for each in globs
+        if not _GLOB.match(each)
+    ]
+    kept = [each for each in globs if _GLOB.match(each)]
     if "true" in [each.lower() for each in fields.get("alwaysApply", ())] or not EVERYTHING.isdisjoint(kept):
         kept = []
     if folder:
