@@ -325,8 +325,8 @@ def _imports(item: Item) -> Iterator[Import]:
     for offset, line in enumerate(item.text.split("\n")):
         plain = _CODE_SPAN.sub("", line) if "@" in line and len(line) <= LONGEST_PROSE else ""
         for found in _IMPORT.finditer(plain):
-            rest = plain[: found.start()] + plain[found.end() :]
-            yield Import(found[1], item.line + offset, not instructs(rest) and len(_LETTERS.findall(rest)) <= 4)
+            before = plain[: found.start()].rstrip(" *_-")
+            yield Import(found[1], item.line + offset, alone=not before or before.endswith((":", "：")))
 
 
 def _is_import(item: Item) -> bool:
