@@ -300,7 +300,7 @@ class _Doctor:
         if read and agent is not None:
             rules = "rule" if len(read) == 1 else "rules"
             text += f"; {NAMES[agent]} reads {len(read):,} {rules} on its own, which saves {sum(read):,}"
-        facts = {"budget": limits["start"], "limits": limits, "read": len(read), "saved": sum(read)}
+        facts: dict[str, Any] = {"budget": limits["start"], "limits": limits, "read": len(read), "saved": sum(read)}
         yield Finding(OK, "tokens", text, start=start, basis=basis, **facts)
 
     def _server(self) -> Iterator[Finding]:
