@@ -11,7 +11,7 @@ from brim.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
 LARGEST_TEXT = 1_000_000
@@ -23,6 +23,7 @@ LARGEST_PRIORITY = 1_000_000_000
 LONGEST_NAME = 80
 _TAG = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
 _NAME = _TAG | {"/"}
+"""What stands in most names."""
 
 
 class BehaviorKind(StrEnum):
@@ -263,9 +264,24 @@ class Edge(Record):
 
 def checked_name(name: str) -> str:
     """Return *name* if it is one; else raise."""
-    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME or not _NAME.issuperset(name):
-        raise InputError(f"a name has 1 to {LONGEST_NAME} of A-Z a-z 0-9 . _ / -, not {str(name)[:LONGEST_NAME]!r}")
+    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME or not _is_name(name):
+        raise InputError(
+            f"a name has 1 to {LONGEST_NAME} letters, digits and . _ / -, not {str(name)[:LONGEST_NAME]!r}"
+        )
     return name
+
+
+def _is_name(text: str) -> bool:
+    return _NAME.issuperset(text) or all(map(_in_name, text))
+
+
+def _in_name(character: str) -> bool:
+    """Whether *character* may stand in a name: a letter, a digit or an accent of any script, or one of ``._/-``."""
+    return character in "./-" or f"a{character}".isidentifier()
+
+
+def _in_tag(character: str) -> bool:
+    return character in _TAG
 
 
 def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
@@ -283,10 +299,10 @@ def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
 def as_name(text: str, otherwise: str = "behavior") -> str:
     """Return the nearest name to *text*: what a name cannot hold becomes a hyphen.
 
-    >>> as_name("Use uv, not pip!"), as_name("規則")
-    ('Use-uv-not-pip', 'behavior')
+    >>> as_name("Use uv, not pip!"), as_name("規則"), as_name("?!")
+    ('Use-uv-not-pip', '規則', 'behavior')
     """
-    return _nearest(text, _NAME) or otherwise
+    return _nearest(text, _in_name) or otherwise
 
 
 def as_tag(text: str) -> str:
@@ -295,11 +311,11 @@ def as_tag(text: str) -> str:
     >>> as_tag("code style"), as_tag("c++")
     ('code-style', 'c')
     """
-    return _nearest(text, _TAG)
+    return _nearest(text, _in_tag)
 
 
-def _nearest(text: str, allowed: frozenset[str]) -> str:
-    kept = "".join(character if character in allowed else " " for character in text)
+def _nearest(text: str, allowed: Callable[[str], bool]) -> str:
+    kept = "".join(character if allowed(character) else " " for character in text)
     return "-".join(kept.split())[:LONGEST_NAME].strip("-")
 
 

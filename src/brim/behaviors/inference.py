@@ -7,7 +7,7 @@ person declared does that.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from brim.behaviors.tasks import EDITING, language_of, programs_of, tasks_of
 from brim.behaviors.when import When
@@ -16,7 +16,7 @@ from brim.files import data_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    pass
 
 MOST = 3
 """Languages or tasks that a rule may be for. One that names more is for none in particular."""
@@ -38,7 +38,8 @@ _BRANCH = re.compile(
 )
 
 
-def infer(text: str, *, heading: str = "", tags: Iterable[str] = ()) -> When:
+@lru_cache(2048)  # a rule is asked for it at every step on its way into the store
+def infer(text: str, *, heading: str = "", tags: tuple[str, ...] = ()) -> When:
     """Return the conditions that *text* speaks of, under its *heading* and with its *tags*; often none.
 
     >>> str(infer("In Python files, use pathlib instead of os.path"))

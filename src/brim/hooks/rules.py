@@ -17,6 +17,8 @@ from brim.hooks.process import attempt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from brim.hooks.event import HookCall
     from brim.hooks.state import HookWorkspace
     from brim.injection.session import Session
@@ -86,7 +88,7 @@ def _rules_at_start(
         except StoreError as error:
             if error.reason not in ("full", "failed"):
                 raise
-    found = _planner(call, workspace, None)  # nothing can be remembered: told anyway
+    found = _planner(call, workspace, None, leave=_read_already(call, workspace))  # can't be remembered: told anyway
     plan = found.plan(budget, key=START, max_chars=room, max_bytes=most)
     return found.tell(plan)
 
@@ -97,12 +99,19 @@ def _charged_at_start(
     scopes, limits = workspace.scopes, workspace.config.yours.section("session")
     seen = scopes.session_seen(call.session, call.sub_agent, **limits)
     seen.begin(how)
-    found = _planner(call, workspace, seen)
+    found = _planner(call, workspace, seen, leave=_read_already(call, workspace))
     with scopes.writing("user"), scopes.session(call.session, call.sub_agent, **limits) as session:
         session.begin(how)
         plan = found.plan(budget, key=START, max_chars=room, max_bytes=most, session=session)
         session.record(plan)
         return found.tell(plan, call.session, event=call.event, session=session)
+
+
+def _read_already(call: HookCall, workspace: HookWorkspace) -> set[str]:
+    """Return the rules that stand in files that the agent loads on its own when a session starts."""
+    from brim.store.loaded import loaded_rules
+
+    return loaded_rules(workspace.scopes, call.agent, call.cwd or workspace.cwd)
 
 
 def tell_now(call: HookCall, workspace: HookWorkspace, *, new_prompt: bool = False, of_call: bool = False) -> Answer:
@@ -152,7 +161,14 @@ def tell_now(call: HookCall, workspace: HookWorkspace, *, new_prompt: bool = Fal
     return Answer(deny=deny, preamble=preamble, context=text)
 
 
-def _planner(call: HookCall, workspace: HookWorkspace, session: Session | None, *, always: bool = True) -> HookPlanner:
+def _planner(
+    call: HookCall,
+    workspace: HookWorkspace,
+    session: Session | None,
+    *,
+    always: bool = True,
+    leave: Collection[str] = (),
+) -> HookPlanner:
     from brim.store.planner import HookPlanner
 
     return HookPlanner(
@@ -163,6 +179,7 @@ def _planner(call: HookCall, workspace: HookWorkspace, session: Session | None, 
         model=model_of(call, workspace),
         session=session,
         always=always,
+        leave=leave,
     )
 
 

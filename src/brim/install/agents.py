@@ -97,7 +97,7 @@ class Target:
 
 
 def user_target(agent: str, environ: Mapping[str, str]) -> Target:
-    """Return the file with the settings of *agent* for every project."""
+    """Return the file with the settings of *agent* for every project; its folder is the agent's own."""
     return Target(agent, "user", user_file(agent, environ))
 
 

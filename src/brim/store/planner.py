@@ -69,7 +69,8 @@ _PLAN_LISTS = ("full", "summarized", "name_only", "omitted")
 class Planner:
     """Plans for one situation, each with everything that was activated and why. *mode* overrides the settings' one.
 
-    Without *always*, rules without any condition are left out; so are those that a session was *told* before.
+    Without *always*, rules without any condition are left out; so are those that a session was *told* before, and those
+    in *leave*.
     """
 
     def __init__(
@@ -82,6 +83,7 @@ class Planner:
         mode: Mode | None = None,
         always: bool = True,
         told: Collection[str] = (),
+        leave: Collection[str] = (),
     ) -> None:
         self.config, self.context, self._scopes = config.yours, context, scopes
         self._theirs, config = config, config.yours
@@ -94,7 +96,7 @@ class Planner:
             self.course = rank(scopes, context, **given)
         results = self.course.activations()
         self.behaviors = scopes.get_many([result.id for result in results])
-        self.results = [result for result in results if result.id in self.behaviors]
+        self.results = [result for result in results if result.id in self.behaviors and result.id not in leave]
         self.reasons = {result.id: result.reasons for result in self.results}
         self.costs = costs_of(scopes, [result.id for result in self.results], config, mode=mode)
 
@@ -234,7 +236,7 @@ class HookPlanner:
 
     Finding them takes no lock, so nothing waits while it turns out that nothing is due. Rules without any condition are
     told when a session begins, or with the first prompt after they were learned; without *always*, they aren't. The
-    planner is true if something may be told.
+    rules in *leave* are left out. The planner is true if something may be told.
     """
 
     def __init__(
@@ -247,10 +249,11 @@ class HookPlanner:
         model: str | None,
         session: Session | None,
         always: bool = True,
+        leave: Collection[str] = (),
     ) -> None:
         self._theirs, config = config, config.yours
         self._scopes, self._config, self._now, self._model = scopes, config, now, model
-        self._context, self._session, self._always = context, session, always
+        self._context, self._session, self._always, self._leave = context, session, always, leave
         self._told = session.shown if session is not None else ()
         self._mapper = ActivationTierMapper(**config.section("tiers"), strategy=config["injection.strategy"])
         self._choose()
@@ -275,7 +278,7 @@ class HookPlanner:
             self.active = [id for id, _ in ranked]
             """Everything that is activated, told or not."""
             self._standings = scopes.standings(self.active)
-        told = [(id, value) for id, value in ranked if id in self._standings]
+        told = [(id, value) for id, value in ranked if id in self._standings and id not in self._leave]
         self._values = [
             (id, value)
             for id, value in told

@@ -51,7 +51,9 @@ from brim.cli.rule_view import (
     tokens_line,
 )
 from brim.errors import InputError
+from brim.install.agents import NAMES
 from brim.store.events import Event
+from brim.store.loaded import readers_of
 from brim.store.rulebook import (
     allow_rule,
     connect_rules,
@@ -203,6 +205,7 @@ def show(options: Namespace) -> int:
         events, path = store.events(behavior=behavior.id, limit=MOST_EVENTS), store.path
         tokens = tier_tokens(scopes, behavior, workspace.config)
         came = outcomes(scopes, [behavior])[behavior.id]
+        readers = readers_of(scopes, behavior.id)
     found = {
         **as_object(behavior),
         "outcome": came.to_dict(),
@@ -210,10 +213,17 @@ def show(options: Namespace) -> int:
         "edges": [edge_object(edge) for edge in edges],
         "events": [{**fields_of(each), "time": iso(each.time), "detail": dict(each.detail)} for each in events],
         "file": path,
+        "read_by": [{"agent": agent, "file": file} for agent, file in readers],
     }
 
     def view(_: object) -> str:
-        about = [*_about(behavior, came), ("tokens", tokens_line(tokens)), ("stored in", home_path(path))]
+        read = ", ".join(home_path(f"{NAMES[agent]} in {file}") for agent, file in readers)
+        about = [
+            *_about(behavior, came),
+            ("tokens", tokens_line(tokens)),
+            ("stored in", home_path(path)),
+            ("read by", read),
+        ]
         wordings = [(f"other wording {number}", block(text)) for number, text in enumerate(behavior.variants, 1)]
         sections = [*wordings, ("connected", _edges(behavior, edges, ends)), ("what happened", _events(events))]
         told = [f"\n{paint(name, 'faint')}\n{text}" for name, text in sections if text]
