@@ -566,13 +566,10 @@ def test_a_leading_system_message_is_an_input_error_where_it_has_another_place(
     "strange",
     [None, 5, "", b"bytes", [], {}, {"role": "stranger", "content": "Hi"}, {"content": "Hi"}, object(), {"role": 5}],
 )
-def test_a_message_that_makes_no_sense_leaves_with_a_reason(name: str, provider: Provider, strange: Any) -> None:
+def test_a_message_that_makes_no_sense_is_refused(name: str, provider: Provider, strange: Any) -> None:
     messages = [user(provider, "Hello"), strange, user(provider, "Bye")]
-    pruned = PRUNERS_BAD[name]().prune(messages, 1_000, provider=provider, model=MODELS[provider])
-    assert places(messages, pruned.messages) == [0, 2]
-    [dropped] = pruned.receipt.dropped
-    assert (dropped.indices, dropped.kind) == ((1,), "broken")
-    assert dropped.reason.endswith(": the provider refuses it, and repair can fix it")
+    with pytest.raises(InputError, match=r"messages\[1\]"):
+        PRUNERS_BAD[name]().prune(messages, 1_000, provider=provider, model=MODELS[provider])
 
 
 @every_pruner
@@ -675,3 +672,8 @@ def test_a_draft_reads_each_message_as_often_for_ten_times_the_messages() -> Non
         draft([Message(message) for pair in pairs for message in pair], 100, counter=BadCountingCounter())
         reads.append(Message.read)
     assert 0 < reads[1] <= 10 * reads[0]
+
+
+def test_a_function_is_not_a_counter() -> None:
+    with pytest.raises(InputError, match="counter must be a TokenCounter, such as .*len"):
+        FifoPruner().prune([user("openai", "Hi")], 100, counter=len)  # type: ignore[arg-type]

@@ -26,7 +26,7 @@ from brim.tokens.count import Count
 from brim.tokens.counters import counter_for
 from brim.tokens.messages.fields import get, string
 from brim.tokens.messages.request import compacted
-from brim.tokens.protocol import TokenCounter
+from brim.tokens.protocol import TokenCounter, require_counter
 
 if TYPE_CHECKING:
     from brim.history.watermark import Decisions
@@ -393,6 +393,8 @@ def draft(
     """
     whole_number("target", target, 0, "a whole number of tokens")
     given = as_list(messages)
+    if counter is not None:
+        require_counter(counter)
     counter = counter or counter_for(model)
     model = model or counter.model
     layout = layout_of(given, provider, model)
