@@ -19,6 +19,7 @@ from brim.window import (
     RESPONSE_RESERVE_MIN,
     RESPONSE_RESERVE_RATIO,
     SAFETY_BUFFER_RATIO,
+    Reserves,
     TokenBudget,
     TokenBudgetCalculator,
 )
