@@ -5,7 +5,7 @@ It is read and divided into units, each with its price. Every pruner starts and 
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
@@ -144,6 +144,15 @@ class Draft:
         """Return the places, among the messages that aren't broken, of those in the units *kept*."""
         return [at for unit in sorted(kept) for at in range(self.starts[unit], self.starts[unit + 1])]
 
+    def entry_at(self, position: int) -> Entry:
+        """Return the message at a place among those that aren't broken."""
+        unit = bisect_right(self.starts, position) - 1
+        return self.units[unit].entries[position - self.starts[unit]]
+
+    def noted(self, note: str) -> Draft:
+        """Return this draft with one more note for the receipt."""
+        return replace(self, notes=(*self.notes, note))
+
     def indices(self, kept: Collection[int]) -> list[int]:
         """Return the places, in the given list, of the messages in the units *kept*."""
         return [index for unit in sorted(kept) for index in self.units[unit].indices]
@@ -177,10 +186,14 @@ class Draft:
         where it would then stand brings the prompt of its turn along.
         """
         anyway = {*self.pins, *self.prompts[-1:]}
-        last_step = max((at for at, unit in enumerate(self.units) if unit.kind == "step"), default=-1)
-        both = self._legal({*anyway, last_step} - {-1})
-        fits = last_step in both and self.price(both) <= self.target
-        return both if fits else self._legal(anyway)
+        both = self.with_prompts({*anyway, self.last_step} - {-1})
+        fits = self.last_step in both and self.price(both) <= self.target
+        return both if fits else self.with_prompts(anyway)
+
+    @cached_property
+    def last_step(self) -> int:
+        """The newest unit with calls; -1 if there is none."""
+        return max((at for at, unit in enumerate(self.units) if unit.kind == "step"), default=-1)
 
     def newest(self) -> set[int]:
         """Return the shortest legal run of newest units that reaches the target."""
@@ -208,7 +221,7 @@ class Draft:
                 return cut
         return len(self.units)
 
-    def _legal(self, wanted: Iterable[int]) -> list[int]:
+    def with_prompts(self, wanted: Iterable[int]) -> list[int]:
         """Return *wanted* in order, with the prompts it needs to be legal, without what can't be."""
         kept: list[int] = []
         for unit in sorted(wanted):
