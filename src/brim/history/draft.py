@@ -236,7 +236,9 @@ class Draft:
     def _follows(self, before: int | None, after: int) -> bool:
         """Whether the unit *after* may stand next to *before*, or first if that is None."""
         last = None if before is None else self.units[before].last
-        return (before is not None and after == before + 1) or may_follow(last, self.units[after].first, self.layout.rules)
+        return (before is not None and after == before + 1) or may_follow(
+            last, self.units[after].first, self.layout.rules
+        )
 
     def _runs(self) -> Iterator[tuple[int, int]]:
         """Yield each place, newest first, with the price of everything from there on and of what is required."""

@@ -221,7 +221,9 @@ def _parameters(tool: object) -> object:
 
 def _untitled(schema: Any) -> Any:
     """Return pydantic's *schema* without what SDKs leave out: its titles, and the description, which is the tool's."""
-    properties = {name: {key: value for key, value in each.items() if key != "title"} for name, each in _properties(schema)}  # type: ignore[attr-defined]
+    properties = {
+        name: {key: value for key, value in each.items() if key != "title"} for name, each in _properties(schema)
+    }  # type: ignore[attr-defined]
     return {**{key: schema[key] for key in schema if key not in ("title", "description")}, "properties": properties}
 
 
@@ -256,4 +258,8 @@ def _hinted(hint: Any, typing: Any) -> dict[str, object]:
     if inner and type(None) in inner:
         return _hinted(next(each for each in inner if each is not type(None)), typing)
     model = getattr(hint, "model_json_schema", None)
-    return dict(model()) if model is not None else {"type": _JSON_TYPES.get(origin or hint, "object" if hint else "string")}
+    return (
+        dict(model())
+        if model is not None
+        else {"type": _JSON_TYPES.get(origin or hint, "object" if hint else "string")}
+    )
