@@ -118,7 +118,6 @@ def test_flagships_agree_with_a_second_registry(provider: str, name: str) -> Non
 def test_every_text_model_of_a_second_registry_has_a_price() -> None:
     """Names that end in a dash stand for a group of models, and some models have no price in that registry either."""
     from genai_prices.data import providers
-
     from scripts.build_models import NOT_TEXT, genai_rows
 
     asked = [
@@ -135,8 +134,11 @@ def test_every_text_model_of_a_second_registry_has_a_price() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["mistral-large-latest", "grok-4", "xai/grok-4", "x-ai:grok-4", "google-cloud:gemini-2.5-pro", "kimi-k2-thinking"]
-    + ["google-gla:gemini-2.5-flash", "google-vertex:gemini-2.5-pro", "google-cloud:claude-sonnet-4-5", "openai:gpt-5"],
+    [
+        *("mistral-large-latest", "grok-4", "xai/grok-4", "x-ai:grok-4", "kimi-k2-thinking", "openai:gpt-5"),
+        *("google-cloud:gemini-2.5-pro", "google-gla:gemini-2.5-flash", "google-vertex:gemini-2.5-pro"),
+        "google-cloud:claude-sonnet-4-5",
+    ],
 )
 def test_names_as_frameworks_spell_them(name: str) -> None:
     found = model(name)

@@ -108,8 +108,9 @@ def exact_cost(tokens: Any, tiers: Tiers) -> tuple[int, int] | None:
     if written is None and tokens.writes_are_input:
         written = input
     heard, spoken, searches = getattr(tokens, "extras", ()) or (0, 0, 0)
-    counts = (max(0, tokens.input - heard), max(0, tokens.output - spoken), tokens.cache_read)
-    counts = (*counts, tokens.cache_write_5m, tokens.cache_write_1h, heard, spoken, searches)
+    written_for = tokens.cache_write_5m, tokens.cache_write_1h
+    said = max(0, tokens.input - heard), max(0, tokens.output - spoken)
+    counts = (*said, tokens.cache_read, *written_for, heard, spoken, searches)
     total = 0
     for count, rate in zip(counts, (input, output, cache_read, written, written_1h, *others), strict=True):
         if count and rate is None:
