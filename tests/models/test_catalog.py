@@ -35,7 +35,9 @@ def test_prices_are_dated_and_the_old_ones_stay() -> None:
 def test_a_long_prompt_is_charged_whole_at_its_tier() -> None:
     price = model("gemini-2.5-pro").price()
     assert price is not None
-    tier = Tier(above=200_000, input=Decimal("2.5"), output=Decimal(15), cache_read=Decimal("0.25"))
+    tier = Tier(
+        above=200_000, input=Decimal("2.5"), output=Decimal(15), cache_read=Decimal("0.25"), web_search=Decimal(35_000)
+    )
     assert price.tiers == (tier,)
     assert price.at(200_000) is price
     assert price.at(200_001) == tier
@@ -100,3 +102,9 @@ def test_search_by_part_of_a_name_and_by_pattern() -> None:
 def test_a_model_prints_itself() -> None:
     assert str(model("whatever")) == "whatever: 8,192 tokens; cl100k_base; unknown price; name not known"
     assert str(Price()) == "unknown per million tokens"
+
+
+@pytest.mark.parametrize("wrong", [None, 5, b"gpt-4o", ["gpt-4o"]])
+def test_a_model_is_given_by_its_name(wrong: Any) -> None:
+    with pytest.raises(InputError, match="a model is given by its name"):
+        model(wrong)

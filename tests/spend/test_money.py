@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -105,3 +108,12 @@ def test_an_estimate_of_an_unknown_price_is_refused() -> None:
 def test_negative_tokens_are_an_error() -> None:
     with pytest.raises(InputError):
         estimate_cost("gpt-4o", input_tokens=-1)
+
+
+def test_numbers_are_amounts_too() -> None:
+    assert micro_dollars(0.25) == micro_dollars(Decimal("0.25")) == 250_000
+    assert micro_dollars(3) == 3_000_000
+    several: list[Any] = [None, True, [], b"1"]
+    for wrong in several:
+        with pytest.raises(InputError, match="must be a number or a text"):
+            micro_dollars(wrong)

@@ -6,7 +6,8 @@ text, and changed copies. One module per provider reads, checks and repairs its 
 and has ``validate`` and ``repair``.
 
 ``broken`` says what can't be sent, ``cuts`` where a history may be cut; ``draft`` holds one while it is pruned, and
-selects; ``receipt`` is what comes back. The pruners are in ``pruners``, ``summarize``, ``watermark`` and ``cap``.
+selects; ``receipt`` is what comes back. The pruners are in ``pruners``, ``summarize``, ``watermark`` and ``cap``;
+``steps`` shortens the newest step when it would have to leave.
 ``transcript`` finds the conversation in a session file. ``validate`` shares only the reading with the pruners, because
 it is what they are tested against.
 """
@@ -26,6 +27,7 @@ from brim.history.receipt import Pruned as Pruned
 from brim.history.receipt import Receipt as Receipt
 from brim.history.receipt import Repaired as Repaired
 from brim.history.receipt import Violation as Violation
+from brim.history.steps import shorten as shorten
 from brim.history.summarize import SummarizePruner as SummarizePruner
 from brim.history.watermark import Decisions as Decisions
 from brim.history.watermark import WatermarkPruner as WatermarkPruner

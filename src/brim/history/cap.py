@@ -13,6 +13,7 @@ from brim.history.pruners import Strategy
 from brim.history.receipt import Pruned
 from brim.tokens.costs import message_costs
 from brim.tokens.messages.fields import compact, get, is_mapping, is_sequence, string
+from brim.tokens.messages.frameworks import langchain_role
 from brim.tokens.protocol import TokenCounter
 
 LEAST = 50
@@ -80,7 +81,8 @@ class Shortener:
         for field in ("content", "output", "parts"):
             found = get(message, field)
             if found is not None:
-                new = self._result(found) if entry.role == "tool" else self._blocks(found)
+                is_result = entry.role == "tool" or langchain_role(message) == "tool"
+                new = self._result(found) if is_result else self._blocks(found)
                 return message if new is found else with_fields(message, **{field: new})
         return message
 
@@ -91,7 +93,7 @@ class Shortener:
         return value if all(one is two for one, two in zip(new, value, strict=True)) else new
 
     def _block(self, block: Any) -> Any:
-        if string(get(block, "type")) == "tool_result":
+        if string(get(block, "type")) == "tool_result" or get(block, "part_kind") == "tool-return":
             content = get(block, "content")
             short = self._result(content)
             return block if short is content else with_fields(block, content=short)

@@ -24,7 +24,7 @@ class Pruner(Protocol):
     - It is at most the target, counted by the same counter; or ``fits`` is False and the receipt says why. Then only
       what is never dropped is left: system messages, pins and the last user message.
     - It returns a new list and changes neither the given one nor a message. Kept messages are the same objects, in
-      order. Only ``SummarizePruner`` and ``ToolResultCap`` make new ones, and only in place of what doesn't fit.
+      order. Only ``SummarizePruner``, ``ToolResultCap`` and *shorten* make new ones, in place of what doesn't fit.
     - A unit stands or falls whole: a call, its parallel calls, all their results, and the reasoning before them.
     - System and developer messages stay, and so does what the caller pins.
     - The last user message and the last complete step stay whenever they fit at all.
@@ -43,17 +43,23 @@ class Pruner(Protocol):
         counter: TokenCounter | None = None,
         fill: bool = False,
         pin: Pin | None = None,
+        shorten: bool = False,
     ) -> Pruned:
         """Return *messages* pruned to *target* tokens, *tools* included, as *model* counts them.
 
         *provider* is inferred from the messages unless you name it. *counter* outranks *model*. *fill*
         adds older whole units, newest first, where the longest run of new ones leaves room. *pin* names messages that
-        stay.
+        stay. With *shorten*, the results of the newest step are shortened, in copies, if the step would have to leave
+        otherwise.
         """
         strategy = cast("Strategy", self)  # only a Strategy inherits this body
         given = as_list(messages)
         only = strategy.view(given)
         work = draft(given, target, model=model, tools=tools, provider=provider, counter=counter, pin=pin, only=only)
+        if shorten:
+            from brim.history.steps import with_newest_step  # it uses the cap, which is a pruner
+
+            work = with_newest_step(work)
         return strategy.choose(work, fill)
 
 

@@ -19,7 +19,7 @@ class Dropped:
     indices: tuple[int, ...]
     """Their places in the given list."""
     kind: str
-    """What they were: ``user``, ``assistant``, ``step`` (calls with their results) or ``broken``."""
+    """What they were: ``user``, ``assistant``, ``step`` (calls with their results), ``broken``, or ``compacted``."""
     tokens: int
     """Their size."""
     reason: str
@@ -57,7 +57,7 @@ class Receipt:
     """What a prune did, and why."""
 
     pruner: str
-    """The strategy: ``fifo``, ``sliding``, ``summarize``, ``watermark`` or ``cap``."""
+    """The strategy: ``fifo``, ``sliding``, ``summarize``, ``watermark``, ``cap`` or ``shorten``."""
     provider: Provider
     """Whose rules were kept."""
     model: str | None

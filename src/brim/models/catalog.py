@@ -38,6 +38,12 @@ class Rates:
     """Prompt tokens written to a cache for five minutes, or for whatever time the provider's only cache has."""
     cache_write_1h: Decimal | None = None
     """Prompt tokens written to a cache for an hour."""
+    input_audio: Decimal | None = None
+    """Prompt tokens that are sound."""
+    output_audio: Decimal | None = None
+    """Tokens of sound that the model made."""
+    web_search: Decimal | None = None
+    """A million searches that the provider made; each has its price."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,6 +201,9 @@ def cost(usage: object, model: str | Model, *, on: date | None = None) -> int | 
     default. The sum is exact and is rounded up once. A counter that is 0 needs no price, so a request without tokens
     costs 0 at any model.
 
+    Sound, searches and the provider's own compactions are charged at their own prices. What another model answered
+    (``usage.iterations`` names it) and a service tier without a known price make it ``None``.
+
     Cache writes without a price of their own are charged as input if the report has OpenAI's form, and nowhere else:
     OpenAI charges them so. A dollar per million tokens is a micro-dollar per token, so nothing is divided here.
 
@@ -202,7 +211,7 @@ def cost(usage: object, model: str | Model, *, on: date | None = None) -> int | 
     4500
     """
     tokens = usage if isinstance(usage, Tokens) else read_usage(usage)
-    if not (tokens.prompt or tokens.output):
+    if tokens.is_nothing:
         return 0
     charges = charges_of(model) if isinstance(model, str) else _charges(model)
     return charges.cost(tokens, today() if on is None else (on.year, on.month, on.day))

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
+from brim.errors import InputError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -25,7 +27,8 @@ class TokenCounter(Protocol):
     The rules every counter keeps:
 
     - it never raises on text: special-token strings are ordinary text, lone surrogates are replaced;
-    - it never raises on a message inside a list: what it does not know it counts as well as it can;
+    - it never raises on what is in a message: parts that it does not know it counts as well as it can;
+    - what is no message of a known format (None, a number, a class of another framework) is an ``InputError``;
     - the same input gives the same count, until something is learned from a provider's report;
     - an empty text is 0 tokens (but 1 for ``ApproximateTokenCounter``, whose rule says so).
     """
@@ -42,3 +45,9 @@ class TokenCounter(Protocol):
 
         Framing is included.
         """
+
+
+def require_counter(counter: object) -> None:
+    """Raise ``InputError`` if *counter* isn't one; a plain function such as ``len`` can't count messages."""
+    if not isinstance(counter, TokenCounter):
+        raise InputError(f"counter must be a TokenCounter, such as counter_for('gpt-4o'), not {repr(counter)[:40]}")
