@@ -343,7 +343,7 @@ brim rules list | grep -i uv|cat src/brim/limit.py|cd brim && make remove|brim r
 @pytest.mark.parametrize("command", LOOSENS)
 def test_an_agent_cannot_loosen_brim_by_a_command(agent: Agent, command: str) -> None:
     found = agent.tool("Bash", command=command)
-    assert found.deny.startswith("Your user doesn't let agents do this:")
+    assert found.deny.startswith("Your user doesn't allow agents ")
     assert "brim rules allow brim --once" in found.note
 
 

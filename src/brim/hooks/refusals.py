@@ -89,6 +89,9 @@ class Blocked:
         is_theirs = rule is not None and rule.scope == "project"
         self._place = self._scopes.project_key if is_theirs else "user"
         self._latch = f"block {self._id}"
+        self._named = f'"{what[:SHOWN]}"'
+        if what in pending.paths or what == pending.call.tool:
+            self._named = f"{'the tool' if what == pending.call.tool else 'edits of'} {what[:SHOWN]}"
 
     @cached_property
     def permission(self) -> str:
@@ -131,15 +134,14 @@ class Blocked:
 
     @property
     def _reason(self) -> str:
-        what = f"the tool {self._what}" if self._call.tool == self._what else f'"{self._what[:LONGEST]}"'
         if self._rule is None:
             return (
-                f"Your user doesn't let agents do this: {what}. Only a person changes what brim allows, and the "
+                f"Your user doesn't allow agents {self._named}. Only a person changes what brim allows, and the "
                 "settings of hooks. Go on without it, or tell your user what you need and why."
             )
         text = self._rule.canonical.strip()
         return (
-            f"Your user doesn't allow {what} here: {text[:LONGEST]}{'…' if len(text) > LONGEST else ''}\n"
+            f"Your user doesn't allow {self._named} here: {text[:LONGEST]}{'…' if len(text) > LONGEST else ''}\n"
             "The call was not made, and it won't be in another form. Do what the rule says instead, or tell your user "
             "why that isn't possible."
         )
@@ -150,5 +152,5 @@ class Blocked:
         about = "it would change brim or its hooks" if self._rule is None else f"the rule {self._rule.name}"
         begin = f"cd {quote(self._workspace.project or '')} && " if self._place != "user" else ""
         allow = f"{begin}brim rules allow {quote(self._id)}"
-        lines = [f"brim: refused {self._what[:SHOWN]!r}: {about}. To allow it:", f"{allow} --once"]
+        lines = [f"brim: refused {self._named}: {about}. To allow it:", f"{allow} --once"]
         return "\n".join([*lines, *([f"{allow} --session {quote(self._call.session)}"] if self._call.session else [])])
