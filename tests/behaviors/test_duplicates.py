@@ -62,7 +62,7 @@ def test_texts_with_another_sense_are_never_near_duplicates(a: str, b: str) -> N
     assert similarity(a, b) <= 0.75
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(st.one_of(ANY_TEXT, RULES), st.one_of(ANY_TEXT, RULES))
 def test_similarity_is_symmetric_and_between_0_and_1(a: str, b: str) -> None:
     assert 0 <= similarity(a, b) <= 1
@@ -70,7 +70,7 @@ def test_similarity_is_symmetric_and_between_0_and_1(a: str, b: str) -> None:
     assert (similarity(a, b) == 1) == (normalized(a) == normalized(b))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(deadline=None)
 @given(RULES, st.lists(RULES, max_size=5))
 def test_near_duplicates_are_found_with_their_similarity(text: str, candidates: list[str]) -> None:
     found = Texts(candidates).like(text, NEAR_DUPLICATE)
@@ -80,7 +80,7 @@ def test_near_duplicates_are_found_with_their_similarity(text: str, candidates: 
         assert 1 in [each.similarity for each in found]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(st.one_of(ANY_TEXT, RULES), st.lists(st.one_of(ANY_TEXT, RULES), max_size=8))
 def test_texts_find_what_comparing_with_each_would(text: str, known: list[str]) -> None:
     for a, b in SAME:
@@ -168,7 +168,7 @@ def test_other_wording_tags_and_uses_are_kept_and_it_says_what_it_did() -> None:
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(BEHAVIORS, BEHAVIORS, FACTS)
 def test_merge_loses_no_text_no_constraint_and_no_situation(
     a: Behavior, b: Behavior, facts: dict[str, tuple[str]]

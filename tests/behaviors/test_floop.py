@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.behaviors import Behavior, Edge, Usage, When
@@ -335,7 +335,6 @@ def strings(value: Any) -> list[str]:
 
 
 @given(st.lists(nodes, max_size=4), st.lists(edges, max_size=3), st.lists(corrections, max_size=3))
-@settings(max_examples=100)
 def test_every_text_that_was_there_is_there_again(n: list[Any], e: list[Any], c: list[Any]) -> None:
     found = read_floop(lines(*n), lines(*e), lines(*c))
     kept: list[str] = []

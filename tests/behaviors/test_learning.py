@@ -161,7 +161,7 @@ def test_bad_input_is_an_error_that_says_so(text: str, fields: dict[str, object]
         learn(text, now=1.0, **fields)  # type: ignore[arg-type]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(ANY_TEXT, ANY_TEXT)
 def test_any_text_can_be_learned_twice_and_is_one_entry(text: str, wrong: str) -> None:
     if not text.strip("\0 \t\r\n") or not text.replace("\0", "").strip():
@@ -173,7 +173,7 @@ def test_any_text_can_be_learned_twice_and_is_one_entry(text: str, wrong: str) -
     first.behavior.canonical.encode()
 
 
-@settings(max_examples=50, deadline=None)
+@settings(deadline=None)
 @given(st.lists(RULES, max_size=8), st.randoms(use_true_random=False))
 def test_every_text_that_was_taught_is_found_again_whatever_the_order(texts: list[str], chance: object) -> None:
     known: dict[str, Behavior] = {}
@@ -284,7 +284,7 @@ def test_text_without_letters_of_ascii_gets_a_name_of_its_own() -> None:
     assert infer_name("規則一") == infer_name("規則一")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(ANY_TEXT)
 def test_whatever_is_inferred_is_valid(text: str) -> None:
     assert checked_name(infer_name(text)) == infer_name(text)

@@ -196,7 +196,7 @@ def test_what_is_not_there_is_said(brim: Brim) -> None:
     refused(brim("edit", "nothing"), "'nothing'")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @example(Behavior("b", "b", "directive", "x", summary="\ud800x"), "Use uv.")
 @given(behaviors, st.text(min_size=1).filter(lambda text: bool(text.strip())))
 def test_the_file_says_exactly_what_the_behavior_says(behavior: Behavior, text: str) -> None:

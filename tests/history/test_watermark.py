@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.errors import InputError
@@ -299,7 +299,6 @@ def any_decisions(draw: st.DrawFn) -> Decisions:
     )
 
 
-@settings(max_examples=50)
 @given(decisions=any_decisions())
 def test_decisions_come_back_from_json(decisions: Decisions) -> None:
     text = decisions.to_json()
@@ -396,7 +395,6 @@ def test_garbage_is_an_input_error(text: Any) -> None:
         Decisions.from_json(text)
 
 
-@settings(max_examples=50)
 @given(text=st.one_of(st.text(), st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists)))
 def test_any_other_text_is_an_input_error(text: Any) -> None:
     with pytest.raises(InputError):

@@ -85,6 +85,18 @@ def test_it_says_what_the_tools_of_the_server_take(brim: Brim, agent: str, name:
     assert 100 < server["schemas"] < 3000
 
 
+def test_it_says_which_calls_no_rule_can_refuse(brim: Brim) -> None:
+    assert "blocks" not in looked(brim)
+    brim("learn", "--user", "--block", "npm install", "Use pnpm")
+    [blocks] = looked(brim)["blocks"]
+    assert (blocks["state"], blocks["rules"]) == ("off", 1)
+    assert "no agent has hooks" in blocks["text"]
+    alone(brim, "init", "--agent", "claude")
+    assert looked(brim)["blocks"][0]["text"] == "1 rule with blocks"
+    alone(brim, "init", "--agent", "codex")
+    assert "what Codex types into a command that runs already" in looked(brim)["blocks"][0]["text"]
+
+
 def test_a_launcher_that_is_gone_is_written_anew(brim: Brim) -> None:
     alone(brim, "init", "--agent", "claude")
     (brim.home / ".brim/bin/hook").unlink()

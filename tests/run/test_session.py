@@ -299,7 +299,7 @@ LINES = st.builds(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(deadline=None)
 @given(lines=st.lists(st.binary(max_size=60) | LINES, max_size=12))
 def test_nothing_in_a_stream_raises(tmp_path_factory: pytest.TempPathFactory, lines: list[bytes]) -> None:
     run = tracked(tmp_path_factory.mktemp("run"), limit=1_000, resumed=True)

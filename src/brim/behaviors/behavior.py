@@ -142,6 +142,8 @@ class Behavior(Record):
     updated_at: float | None
     extra: str
     """What an import could not map, as JSON text; kept so that nothing is lost."""
+    blocks: tuple[str, ...]
+    """What it refuses, such as ``run npm install``: see ``brim.behaviors.blocks``."""
 
     def __init__(
         self,
@@ -165,6 +167,7 @@ class Behavior(Record):
         created_at: float | None = None,
         updated_at: float | None = None,
         extra: str = "",
+        blocks: Iterable[str] = (),
     ) -> None:
         if not isinstance(id, str) or not 0 < len(id) <= 200 or not id.isprintable() or id != id.strip():
             raise InputError(f"a behavior's id must be a printable text of 1 to 200 characters, not {str(id)[:80]!r}")
@@ -196,12 +199,25 @@ class Behavior(Record):
             _time(created_at, "created_at"),
             _time(updated_at, "updated_at"),
             _typed(extra, str, "extra", "a text"),
+            _texts(blocks, "blocks"),
         )
 
     @property
     def live(self) -> bool:
         """Whether it takes part in anything: active or pending."""
         return self.status in LIVE
+
+    @property
+    def heading(self) -> str:
+        """The heading that it stood under in a file of rules; empty if there was none."""
+        return self.provenance.note if self.provenance.source == "rules" else ""
+
+    @property
+    def inferred(self) -> When:
+        """The conditions that its own words speak of. They speak for or against it and never exclude it."""
+        from brim.behaviors.inference import infer
+
+        return infer(self.canonical, heading=self.heading)
 
     def __str__(self) -> str:
         return f"{self.name} [{self.kind}] {self.summary or self.canonical}"

@@ -13,9 +13,10 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from brim.behaviors.behavior import Behavior, BehaviorKind, Provenance, Status, Usage
+from brim.behaviors.stems import stem
 from brim.behaviors.summary import one_line, single_words
 from brim.behaviors.when import When
-from brim.behaviors.words import looked_at, stem, tokens, word_list
+from brim.behaviors.words import looked_at, tokens, word_list
 from brim.errors import InputError
 from brim.files import data_rows
 
@@ -236,9 +237,12 @@ def merge(kept: Behavior, other: Behavior, now: float) -> Merged:
         changes.append(f"kind: {kept.kind} and {other.kind} became {kind}")
     if added := tuple(tag for tag in other.tags if tag not in kept.tags):
         changes.append(f"tags added: {', '.join(added)}")
+    if refused := tuple(block for block in other.blocks if block not in kept.blocks):
+        changes.append(f"blocks added: {', '.join(refused)}")
     merged = kept.replace(
         kind=kind,
         tags=kept.tags + added,
+        blocks=kept.blocks + refused,
         when=_when(kept.when, other.when, changes),
         confidence=max(kept.confidence, other.confidence),
         provenance=_provenance(kept, other),

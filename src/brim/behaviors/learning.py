@@ -24,11 +24,13 @@ from brim.behaviors.behavior import (
     Status,
     as_tag,
 )
+from brim.behaviors.blocks import checked_blocks
 from brim.behaviors.duplicates import NEAR_DUPLICATE, Texts, both, merge, normalized
+from brim.behaviors.stems import stem
 from brim.behaviors.summary import one_line
 from brim.behaviors.tasks import language_of, named_task
 from brim.behaviors.when import When
-from brim.behaviors.words import is_unspaced, looked_at, stem, tokens, word_list
+from brim.behaviors.words import is_unspaced, looked_at, tokens, word_list
 from brim.errors import InputError
 from brim.files import data_rows
 from brim.masking import mask
@@ -149,6 +151,7 @@ def learn(
     kind: BehaviorKind | str | None = None,
     name: str | None = None,
     when: When | Mapping[str, object] | None = None,
+    blocks: Iterable[str] = (),
     scope: str = "user",
     source: str = "human",
     session: str = "",
@@ -161,11 +164,14 @@ def learn(
     The text is kept as it is given, but secrets are masked, NULs removed and lone surrogates replaced. What is not
     given is inferred. The same text again confirms what is there. Another wording of a live behavior of the same scope
     is merged into it; *near_duplicate* is how similar that has to be, and 1 merges nothing. What an agent says becomes
-    a pending note of the project, at most a directive, and never changes what a person has taught.
+    a pending note of the project, at most a directive, and never changes what a person has taught. *blocks* are what
+    it refuses; such a rule is a constraint unless *kind* says otherwise, and an agent's note has none.
     """
     _check(source, right, wrong, file, task, session)
     right, wrong, file, task, session = map(cleaned, (right, wrong, file, task, session))
     by_agent, tags = source == "agent", tuple(tags)
+    blocks = () if by_agent else checked_blocks(blocks)
+    kind = kind or (BehaviorKind.CONSTRAINT if blocks else None)
     behavior = Behavior(
         id=id_of(right),
         name=name or infer_name(right),
@@ -173,6 +179,7 @@ def learn(
         canonical=right,
         tags=tags or infer_tags(right, file),
         when=infer_when(file, task) if when is None else when,
+        blocks=blocks,
         scope="project" if by_agent else scope,
         status=Status.PENDING if by_agent else Status.ACTIVE,
         provenance=Provenance(source, at=now, wrong=wrong, file=file, task=task, session=session),
@@ -185,7 +192,7 @@ def learn(
     known = existing if isinstance(existing, Known) else Known(existing)
     again = known.same_text(behavior, anywhere=by_agent)
     if again is not None:
-        given = {"kind": kind, "name": name, "when": when, "tags": tags}
+        given = {"kind": kind, "name": name, "when": when, "tags": tags, "blocks": blocks}
         return _again(again, behavior, [key for key, value in given.items() if value], by_agent, now)
     near = known.near(behavior, near_duplicate)
     behavior = _apart(behavior, known, named=bool(name))
@@ -236,8 +243,9 @@ def _again(known: Behavior, said: Behavior, given: list[str], by_agent: bool, no
         return Learned(known, known, (f"known already as {known.id}, which an agent cannot change",))
     changes = [f"confirmed: known already as {known.id}"]
     fields = {} if by_agent else {key: getattr(said, key) for key in given}
-    if "tags" in fields:
-        fields["tags"] = tuple(dict.fromkeys((*known.tags, *said.tags)))
+    for key in ("tags", "blocks"):
+        if key in fields:
+            fields[key] = tuple(dict.fromkeys((*getattr(known, key), *getattr(said, key))))
     fields = {key: value for key, value in fields.items() if value != getattr(known, key)}
     provenance = known.provenance.replace(wrong=both(known.provenance.wrong, said.provenance.wrong))
     again = known
@@ -295,6 +303,18 @@ def overridden(behavior: Behavior, now: float, by_agent: bool = False) -> Behavi
         usage=usage.replace(overridden=usage.overridden + 1),
         updated_at=now,
     )
+
+
+HOLDING = ("kind", "canonical", "summary", "when")
+"""What of a constraint decides whether and when it holds."""
+
+
+def loosens(old: Behavior | None, new: Behavior) -> bool:
+    """Whether *new* in place of *old* could make a constraint hold less, or refuses less."""
+    if old is None or not old.live or (old.kind is not BehaviorKind.CONSTRAINT and not old.blocks):
+        return False
+    changed = any(getattr(new, field) != getattr(old, field) for field in HOLDING)
+    return changed or not new.live or not set(old.blocks) <= set(new.blocks)
 
 
 # What a correction says besides its text: guesses by word lists.

@@ -12,7 +12,8 @@ from contextlib import suppress
 from functools import cached_property
 
 from brim.cli.output import note
-from brim.errors import BrimError, InputError
+from brim.config.places import agents_environment
+from brim.errors import BrimError, InputError, PersonNeeded
 from brim.record import Record
 from brim.workspace import Workspace, working_folder
 
@@ -305,6 +306,18 @@ def situation_of(options: Namespace, workspace: Workspace) -> Context:
         custom=values_by_key("--set", options.set),
         **{**workspace.surroundings, **given},
     )
+
+
+# People ---------------------------------------------------------------------------------------------------------
+
+
+def need_person(what: str) -> None:
+    """Raise if an agent runs this command: *what* it does loosens something, and only a person may do that."""
+    if agent := agents_environment(os.environ):
+        by = f"and this command was run by {agent}" if agent != "an agent" else "and an agent ran this command"
+        raise PersonNeeded(
+            f"only a person {what}, {by}: nothing was changed. Your user can do it in a terminal of their own"
+        )
 
 
 # Questions ------------------------------------------------------------------------------------------------------

@@ -12,8 +12,8 @@ from brim.history.entries import Entry
 from brim.history.pruners import Strategy
 from brim.history.receipt import Pruned
 from brim.tokens.costs import message_costs
-from brim.tokens.counters import TokenCounter
 from brim.tokens.messages.fields import compact, get, is_mapping, is_sequence, string
+from brim.tokens.protocol import TokenCounter
 
 LEAST = 50
 """A smaller cap would hold little more than the note about what was cut."""

@@ -13,9 +13,9 @@ from brim.errors import InputError
 from brim.history import Provider, Pruned, Pruner
 from brim.history.formats import read
 from brim.tokens.count import Count
-from brim.tokens.counters import TokenCounter
 from brim.tokens.inputs import name_of, read_text
 from brim.tokens.messages.request import split
+from brim.tokens.protocol import TokenCounter
 
 BODIES = ("messages", "input", "contents")
 """Where a request body has its messages: OpenAI's chat and Anthropic's, OpenAI's Responses, Gemini's."""

@@ -23,8 +23,9 @@ from brim.models.catalog import Price
 from brim.models.catalog import model as model_of
 from brim.tokens.costs import MessageCosts, message_costs
 from brim.tokens.count import Count
-from brim.tokens.counters import TokenCounter, counter_for
+from brim.tokens.counters import counter_for
 from brim.tokens.messages.fields import get, string
+from brim.tokens.protocol import TokenCounter
 
 if TYPE_CHECKING:
     from brim.history.watermark import Decisions

@@ -10,7 +10,7 @@ from brim.history.draft import Draft, Pin, draft, whole_number
 from brim.history.entries import Provider
 from brim.history.formats import as_list
 from brim.history.receipt import Pruned
-from brim.tokens.counters import TokenCounter
+from brim.tokens.protocol import TokenCounter
 
 
 @runtime_checkable

@@ -16,7 +16,7 @@ from brim.history.pruners import Strategy
 from brim.history.receipt import Pruned
 from brim.tokens.costs import message_costs
 from brim.tokens.count import Count
-from brim.tokens.counters import TokenCounter
+from brim.tokens.protocol import TokenCounter
 
 ROUNDS = 8
 """How often a summary that is still too large is made again, of more messages."""

@@ -109,8 +109,10 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
 
     It is also the first chance to warn after a turn that was interrupted.
     """
-    from brim.hooks.rules import tell_now
+    from brim.hooks.rules import forget_held, tell_now
 
+    if call.human and call.session:
+        forget_held(call, workspace)
     late = attempt(_told_late, call, workspace) if call.agent == "gemini" else NOTHING
     now = attempt(lambda call, workspace: tell_now(call, workspace, new_prompt=call.human), call, workspace, again=True)
     told = joined(late, now)
@@ -127,17 +129,24 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
 def before_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Return whether the call may be made, and the rules that matter for it.
 
+    What a rule blocks is refused every time.
     They reach the model with the result of the call. A call that a constraint is about can be held back once, so that
     it is known before: the setting ``hooks.gate``. So can one that goes round in circles: ``hooks.loops``.
     """
+    from brim.hooks.blocks import hold_block
     from brim.hooks.loops import hold_loop
-    from brim.hooks.rules import tell_now
+    from brim.hooks.rules import note_repeated, tell_now
 
+    blocked = attempt(hold_block, call, workspace, again=True)
+    if blocked.deny:
+        return blocked
     spending = attempt(spend_gate, call, workspace)
     looping = NOTHING if spending.deny else attempt(hold_loop, call, workspace)
     if spending.deny or looping.deny:
         return joined(spending, looping)
     told = attempt(lambda call, workspace: tell_now(call, workspace, of_call=True), call, workspace, again=True)
+    if call.session and not told.deny:
+        attempt(note_repeated, call, workspace)
     return joined(spending, looping, told)
 
 

@@ -60,6 +60,8 @@ RULE = "Say that brim answers."
 SECONDS = 10.0
 """A launcher that takes longer doesn't answer."""
 LOG_LINES = 3
+UNASKED = {"codex": "what Codex types into a command that runs already, and its web searches"}
+"""Calls that an agent makes without asking its hooks, so that no rule can refuse them."""
 
 
 class Finding:
@@ -131,6 +133,7 @@ class _Doctor:
         yield from self._settings()
         yield from self._stores(installed=bool(agents))
         yield from self._trust()
+        yield from self._blocks(agents)
         yield from self._tokens(agents[0] if agents else None)
         yield from self._server()
         yield from self._log()
@@ -282,6 +285,25 @@ class _Doctor:
                 yield Finding(OFF, "git", text, file=store)
         if self.here.memory_problem is not None:
             yield Finding(OFF, "memory", str(self.here.memory_problem), project=project)
+
+    def _blocks(self, agents: list[str]) -> Iterator[Finding]:
+        """Say how many rules refuse calls, and which calls an agent makes without asking."""
+        number = 0
+        with suppress(BrimError), self.here.open(migrate=False) as scopes:  # a broken one is said above
+            number = sum(bool(each.blocks) for each in scopes.behaviors(LIVE))
+        if not number:
+            return
+        text, gaps = (
+            f"{number:,} rule{'' if number == 1 else 's'} with blocks",
+            [each for agent, each in UNASKED.items() if agent in agents],
+        )
+        if not agents:
+            yield Finding(
+                OFF, "blocks", f"{text}, but no agent has hooks, so nothing is refused: brim init", rules=number
+            )
+        else:
+            text += f"; not refused: {'; '.join(gaps)}" if gaps else ""
+            yield Finding(OK, "blocks", text, rules=number, not_refused=gaps)
 
     def _tokens(self, agent: str | None) -> Iterator[Finding]:
         """Say what brim itself adds to the window of *agent* here."""

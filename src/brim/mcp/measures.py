@@ -16,7 +16,7 @@ from brim.window.budget import Reserves, TokenBudgetCalculator
 from brim.workspace import Workspace
 
 if TYPE_CHECKING:
-    from brim.tokens.counters import Mode
+    from brim.tokens.protocol import Mode
 
 UNKNOWN = "brim does not know this model: the count and the window are guesses"
 LONGEST_NAME = 200

@@ -174,7 +174,12 @@ def why_text(workspace: Workspace, id: str, situation: str = "") -> str:
         if not behavior.live:
             return f"{behavior.name} ({behavior.id}): out: it is {behavior.status}"
         planner = _planner(scopes, workspace, situation)
-        account = explain(scopes, planner.context, behavior.id, now=workspace.now, parameters=planner.parameters)
+        account = explain(
+            *(scopes, planner.context, behavior.id),
+            now=workspace.now,
+            parameters=planner.parameters,
+            course=planner.course,
+        )
         others = {flow.giver for step in account.steps for flow in step.flows}
         names = {each.id: each.name for each in scopes.get_many({behavior.id, *others}).values()}
         alone, plan = planner.plan(None, limited=False), planner.plan(workspace.config.yours[START_KEY])

@@ -23,7 +23,8 @@ from brim.hooks.standing import Standing
 from brim.masking import mask
 from brim.mcp import measures, memory, rules
 from brim.mcp.session import Clients
-from brim.tokens.counters import TokenCounter, counter_for
+from brim.tokens.counters import counter_for
+from brim.tokens.protocol import TokenCounter
 
 READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)

@@ -10,11 +10,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from brim.behaviors.behavior import LIVE, Behavior, Edge, Provenance
+from brim.behaviors.behavior import LIVE, POSITIVE, Behavior, Edge, Provenance
 from brim.behaviors.duplicates import Merged, Texts, merge
 from brim.behaviors.graph import MUTUAL, would_cycle
 from brim.behaviors.jsonl import as_object
-from brim.behaviors.learning import Known, cleaned, id_of, infer_tags, learn
+from brim.behaviors.learning import Known, cleaned, id_of, infer_tags, learn, loosens
 from brim.behaviors.markdown import Rule, read_rules
 from brim.errors import InputError
 from brim.masking import mask, masked
@@ -75,6 +75,12 @@ class Plan:
     def is_empty(self) -> bool:
         """Whether there is nothing to write."""
         return not self.changes and not self.edges
+
+    @property
+    def loosens(self) -> bool:
+        """Whether a constraint that is here could hold less after it."""
+        edges = any(each.edge.kind not in POSITIVE for each in self.edges)
+        return edges or any(loosens(each.old, each.behavior) for each in self.changes)
 
     @property
     def scopes(self) -> list[str]:
@@ -154,6 +160,7 @@ def updated(old: Behavior, new: Behavior) -> Behavior:
         "created_at": old.created_at if new.created_at is None else new.created_at,
         "provenance": old.provenance if new.provenance == Provenance() else new.provenance,
         "extra": new.extra or old.extra,
+        "blocks": new.blocks or old.blocks,
     }
     if new.canonical == old.canonical and not new.summary:
         kept["summary"] = old.summary

@@ -148,6 +148,25 @@ class Limits:
         kinds = [(each.period, each.unit) for each in ceilings]
         return [each for each in self.rows(scope) if (each.period, each.unit) in kinds]
 
+    def loosens(self, scope: str, ceilings: list[Ceiling], *, including_past: bool, default: int | None) -> bool:
+        """Whether setting *ceilings* would let more be spent than now: a limit counts from when it is set.
+
+        A limit of its own takes the place of *default*, and opens what was stopped.
+        """
+        before = {(each.period, each.unit): each for each in self.rows(scope)}
+        if scope != EVERYWHERE:
+            own = self.ledger.status(scope)
+            given_up = default if own.limit is None else own.limit if own.is_default else None
+            totals = [each.amount for each in ceilings if (each.period, each.unit) == (TOTAL, USD)]
+            if own.state != OPEN or (given_up is not None and min(totals, default=given_up + 1) > given_up):
+                return True
+        for each in ceilings:
+            if (row := before.get((each.period, each.unit))) is not None:
+                counted = 0 if row.each or row.unit == PERCENT else row.spent
+                if row.state != OPEN or each.amount - counted * including_past > row.amount - counted:
+                    return True
+        return False
+
     def remove(self, scope: str, what: list[str]) -> list[LimitRow]:
         """Remove limits of *scope*: all, or those of *what*, each a limit as it was set or a period."""
         before = self.rows(scope)

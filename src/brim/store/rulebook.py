@@ -17,7 +17,9 @@ from brim.behaviors.learning import Learned, cleaned, learn
 from brim.behaviors.yaml_form import FIELDS
 from brim.config.values import Config
 from brim.errors import InputError
+from brim.store.events import Event
 from brim.store.imports import as_stored, similar_elsewhere, store_merged
+from brim.store.permissions import ONCE, OWN, SESSION, allow, last_refused
 from brim.store.scopes import Scopes
 
 
@@ -175,6 +177,41 @@ def decide_notes(
         scopes.put(changed, event="accepted" if accept else "rejected", now=now, shown=True, **detail)
         decided.append(changed)
     return decided
+
+
+# Allowing what a rule refuses -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """What a person allows in spite of a rule: ``once``, or in a ``session``."""
+
+    id: str
+    name: str
+    how: str
+    session: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it for ``--json``."""
+        return {"id": self.id, "name": self.name, "how": self.how, "session": self.session}
+
+
+def allow_rule(scopes: Scopes, text: str, *, session: str | None, now: float) -> Allowed:
+    """Allow what the rule that *text* means refuses: once, or in *session*; empty is the one that was refused last.
+
+    ``brim`` stands for what is refused because it would loosen brim itself.
+    """
+    rule = None if text == OWN else find_rule(scopes, text)
+    if rule is not None and not rule.blocks:
+        raise InputError(f"{named(rule)} refuses nothing, so there is nothing to allow: see 'brim learn --help'")
+    id, name, store = (OWN, OWN, scopes.home) if rule is None else (rule.id, rule.name, scopes.store(rule.scope))
+    place = scopes.project_key if rule is not None and rule.scope == "project" else "user"
+    if session == "" and not (session := last_refused(store, id)):
+        raise InputError(f"{name} hasn't refused a call yet: say which session with --session ID, or allow it --once")
+    how = ONCE if session is None else SESSION
+    allow(scopes.home, id, place, session=session or "", now=now)
+    store.record(Event("lifted", now, id, session=session or "", detail={"how": how}))
+    return Allowed(id, name, how, session or "")
 
 
 # Two rules ------------------------------------------------------------------------------------------------------

@@ -37,6 +37,10 @@ if TYPE_CHECKING:
     _Entry = TypeVar("_Entry", Node, Behavior)
 
 
+SHOWN = 200
+"""Characters of a call that are kept with an event."""
+
+
 class InForce(Record):
     """Which entry of an id counts: the file it is in, whether it is live, and whether it is protected."""
 
@@ -152,7 +156,16 @@ class Scopes(Closing):
 
     def nodes(self, ids: Collection[str]) -> list[Node]:
         """Return the live ones of *ids*, each from the file whose it is."""
-        return [node for scope, own in self._split(ids) for node in self.stores[scope].nodes(own)]
+        split = self._split(ids)
+        return [node for scope, own in split for node in self.stores[scope].nodes(own, self._known.get(scope))]
+
+    def postings(self, terms: Collection[str]) -> list[Any]:
+        """Return every one of *terms* with each rule of either file that it finds, and its weight in hundredths."""
+        return [row for store in self.stores.values() for row in store.postings(terms)]
+
+    def count(self) -> int:
+        """Return how many live rules both files have."""
+        return sum(store.count() for store in self.stores.values())
 
     def edges(self, ids: Collection[str]) -> list[Edge]:
         """Return every edge of both files that touches one of *ids*, has both ends live, and is followed."""
@@ -297,6 +310,16 @@ class Scopes(Closing):
         """Note that *ids* were injected together, each in the file whose it is."""
         for scope, own in self._split(ids):
             self.stores[scope].used(own, now=now, session=session, **detail)
+
+    def record(self, kind: str, calls: Mapping[str, str], *, now: float, session: str, tool: str) -> None:
+        """Note what became of a call of *tool*, in the file of each rule; *calls* says what of it the rule is about."""
+        from brim.store.events import Event
+
+        for scope, own in self._split(calls):
+            store = self.stores[scope]
+            for id in own if not store.readonly else ():
+                detail = {"tool": tool[:SHOWN], "call": calls[id][:SHOWN]}
+                store.record(Event(kind, now, id, session=session, detail=detail))
 
     def session(self, session: str, agent: str = "", **limits: Any) -> AbstractContextManager[Session]:
         """Hand out the state of a session, to be charged: see ``Store.session``."""

@@ -1,10 +1,10 @@
 """How many tokens is this?
 
 ``count`` is the answer: a number that says how sure it is. ``vocabulary`` and ``engines`` count text, ``messages``
-knows what a provider counts of a message, ``counters`` puts them together and chooses one for a model. ``calibrate``
-learns ratios for vocabularies that aren't public, ``anchor`` builds on what a provider reported, ``api`` asks the
-provider (``api_requests`` writes its requests). ``costs`` says what each message takes, and ``stream`` counts what
-doesn't fit into memory.
+knows what a provider counts of a message, ``counters`` puts them together and chooses one for a model, as ``protocol``
+promises. ``calibrate`` learns ratios for vocabularies that aren't public, ``anchor`` builds on what a provider
+reported, ``api`` asks the provider (``api_requests`` writes its requests). ``costs`` says what each message takes, and
+``stream`` counts what doesn't fit into memory.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from brim.tokens.counters import MODES as MODES
     from brim.tokens.counters import CalibratedTokenCounter as CalibratedTokenCounter
     from brim.tokens.counters import ExactTokenCounter as ExactTokenCounter
-    from brim.tokens.counters import TokenCounter as TokenCounter
     from brim.tokens.counters import counter_for as counter_for
+    from brim.tokens.protocol import TokenCounter as TokenCounter
     from brim.tokens.stream import blocks as blocks
 
 __getattr__, __dir__ = exports(
@@ -38,6 +38,7 @@ __getattr__, __dir__ = exports(
     approximate="ApproximateTokenCounter estimate_tokens",
     calibrate="Calibration CalibrationStore MemoryCalibrationStore",
     count="Count",
-    counters="CalibratedTokenCounter ExactTokenCounter MODES TokenCounter counter_for",
+    counters="CalibratedTokenCounter ExactTokenCounter MODES counter_for",
+    protocol="TokenCounter",
     stream="blocks",
 )

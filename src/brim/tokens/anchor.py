@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from brim.tokens.calibrate import MAX_RATIO, MIN_RATIO, CalibrationStore, learn
 from brim.tokens.costs import MessageCosts, message_costs
 from brim.tokens.count import PREFIX_ERROR, Count
-from brim.tokens.counters import TokenCounter
+from brim.tokens.protocol import TokenCounter
 
 
 def digests(messages: Sequence[Any], tools: Sequence[Any] | None, model: str) -> Iterator[str]:

@@ -18,7 +18,7 @@ from brim.tokens.anchor import Anchor, MemoryAnchorStore, digests
 from brim.tokens.api_requests import Request, Unconvertible, anthropic_request, gemini_request, openai_request
 from brim.tokens.costs import MessageCosts, message_costs
 from brim.tokens.count import Count
-from brim.tokens.counters import TokenCounter
+from brim.tokens.protocol import TokenCounter
 
 
 @dataclass(frozen=True)

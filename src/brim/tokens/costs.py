@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brim.tokens.count import Basis, Count
-    from brim.tokens.counters import TokenCounter
     from brim.tokens.messages import Tally
+    from brim.tokens.protocol import TokenCounter
 
 
 class MessageCosts(Record):

@@ -6,8 +6,6 @@ it rests on. The counters that ask a provider or remember its reports are in ``a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
-
 from brim.errors import NoExactCounter
 from brim.models.light import lookup
 from brim.tokens.approximate import ApproximateTokenCounter
@@ -15,49 +13,22 @@ from brim.tokens.calibrate import ANY_FAMILY, prior_for, ratio_for
 from brim.tokens.count import Count
 from brim.tokens.engines import ADDITIVE, STAND_IN, NativeEngine, encoding_counter
 
+TYPE_CHECKING = False  # importing typing would take a third of the time of a first count
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Any
 
     from brim.tokens.calibrate import CalibrationStore, Ratio
     from brim.tokens.costs import MessageCosts
     from brim.tokens.engines import EncodingCounter
     from brim.tokens.messages import Framing, Tally
-
-Mode = Literal["auto", "approximate", "exact", "api"]
+    from brim.tokens.protocol import Mode, TokenCounter
 
 MODES = ("auto", "approximate", "exact", "api")
 """``auto`` is the best count without the network; ``exact`` refuses where there is none; ``api`` asks the provider."""
 
 DEFAULT_ENCODING = "o200k_base"
 """The vocabulary used when no model is given."""
-
-
-@runtime_checkable
-class TokenCounter(Protocol):
-    """Counts the tokens of text and messages.
-
-    Each count says what it rests on.
-
-    The rules every counter keeps:
-
-    - it never raises on text: special-token strings are ordinary text, lone surrogates are replaced;
-    - it never raises on a message inside a list: what it does not know it counts as well as it can;
-    - the same input gives the same count, until something is learned from a provider's report;
-    - an empty text is 0 tokens (but 1 for ``ApproximateTokenCounter``, whose rule says so).
-    """
-
-    @property
-    def model(self) -> str | None:
-        """The model whose tokens are counted; None for the default encoding."""
-
-    def count(self, text: str, /) -> Count:
-        """Return the number of tokens of *text*."""
-
-    def count_messages(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> Count:
-        """Return the tokens of a request with *messages* and *tools*.
-
-        Framing is included.
-        """
 
 
 class VocabularyCounter:

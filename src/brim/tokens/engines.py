@@ -11,12 +11,13 @@ from __future__ import annotations
 import os
 from functools import cache
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, Any
 
 from brim.tokens.vocabulary import ENCODINGS, load_table_counter, without_surrogates
 
+TYPE_CHECKING = False  # as in counters.py
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
 
 STAND_IN = "o200k_base"
 """The vocabulary that stands in for one that is not here."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from brim.tokens.count import Count
-    from brim.tokens.counters import TokenCounter
+    from brim.tokens.protocol import TokenCounter
 
 BLOCK = 1 << 20
 """Characters from which on a block is cut."""

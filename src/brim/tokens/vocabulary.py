@@ -19,9 +19,9 @@ import re
 import sys
 from functools import cache, lru_cache
 from mmap import ACCESS_READ, mmap
-from typing import TYPE_CHECKING
 from zlib import crc32
 
+TYPE_CHECKING = False  # as in counters.py
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brim.tokens.count import Count
-    from brim.tokens.counters import TokenCounter
+    from brim.tokens.protocol import TokenCounter
     from brim.tracking.estimate import Filling
 
 

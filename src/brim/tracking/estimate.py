@@ -26,7 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brim.models.usage import Tokens
     from brim.tokens.calibrate import CalibrationStore
-    from brim.tokens.counters import TokenCounter
+    from brim.tokens.protocol import TokenCounter
     from brim.tracking.events import Event
 
 _TEXT_KEPT = 4_000_000

@@ -14,7 +14,7 @@ from brim.models.names import clean
 from brim.models.windows import window_of
 from brim.tokens.costs import message_costs
 from brim.tokens.count import Count
-from brim.tokens.counters import TokenCounter
+from brim.tokens.protocol import TokenCounter
 from brim.window.assembly import SECTIONS, Assembly, DroppedItem, Section
 from brim.window.pieces import SYSTEM_IN_MESSAGES, Parts, Tail
 

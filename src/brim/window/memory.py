@@ -9,7 +9,8 @@ from typing import Any, Literal
 from brim.errors import InputError
 from brim.history import FifoPruner, Provider, Pruner
 from brim.history.draft import whole_number
-from brim.tokens.counters import TokenCounter, counter_for
+from brim.tokens.counters import counter_for
+from brim.tokens.protocol import TokenCounter
 from brim.window.assembler import Assembler, Limits
 from brim.window.assembly import Assembly
 from brim.window.pieces import Chosen, Parts, Tail, listed, text_in

@@ -13,8 +13,8 @@ from brim.history import Provider
 from brim.history.content import user_message
 from brim.history.formats import provider_of
 from brim.tokens.count import Count
-from brim.tokens.counters import TokenCounter
 from brim.tokens.messages.fields import get, is_mapping, is_sequence, string
+from brim.tokens.protocol import TokenCounter
 from brim.window.assembly import DroppedItem
 
 SYSTEM_IN_MESSAGES = ("openai", "responses")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from typing import Any
 
-    from brim.tokens.counters import TokenCounter
+    from brim.tokens.protocol import TokenCounter
 
 PROGRESS_FROM = 4_000_000
 """Bytes from which a terminal shows the progress."""

@@ -8,7 +8,7 @@ from typing import Any
 from brim.behaviors.behavior import Behavior
 from brim.behaviors.duplicates import Merged, Pair, merge_order
 from brim.behaviors.duplicates import merge as merged_of
-from brim.cli.options import add_json, add_yes, command, complete_rule, here, option, rule, says_yes
+from brim.cli.options import add_json, add_yes, command, complete_rule, here, need_person, option, rule, says_yes
 from brim.cli.output import block, counted, lines, note, paint, printable, say, say_json
 from brim.cli.rule_view import as_object, named, title
 from brim.errors import InputError
@@ -37,6 +37,8 @@ def merge(options: Namespace) -> int:
       brim rules merge use-uv prefer-uv --dry-run
       brim rules merge b-3f2a b-91cc --into b-91cc --yes
     """
+    if not options.dry_run:
+        need_person("merges rules")
     workspace = here()
     with workspace.open() as scopes:
         one, other = find_rule(scopes, options.one), find_rule(scopes, options.other)
@@ -77,6 +79,8 @@ def dedupe(options: Namespace) -> int:
     """
     if options.threshold is not None and not 0 < options.threshold <= 1:
         raise InputError(f"--threshold is above 0 and at most 1, not {options.threshold:g}")
+    if not options.dry_run:
+        need_person("merges rules")
     workspace = here({"behaviors.near_duplicate": options.threshold})
     merged: list[Merged] = []
     with workspace.open() as scopes:

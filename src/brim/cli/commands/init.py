@@ -11,6 +11,7 @@ from brim.cli.options import (
     add_json,
     add_yes,
     command,
+    need_person,
     one_of,
     option,
     scope_option,
@@ -19,7 +20,8 @@ from brim.cli.options import (
     working_folder,
 )
 from brim.cli.output import emit, home_path, note, paint, printable, say, table, tell_all
-from brim.install.agents import HOOKS, NAMES
+from brim.config.places import agents_environment
+from brim.install.agents import ALL, HOOKS, NAMES
 from brim.install.changes import Change
 from brim.install.git_exclude import exclude_file
 from brim.install.installation import Installed, Upgraded, install
@@ -65,6 +67,8 @@ def init(options: Namespace) -> int:
     """
     if options.resident:
         note("resident hooks are gone, since ordinary ones are fast: --resident changes nothing")
+    if not options.dry_run:
+        _check_person(options)
     done = install(
         os.environ,
         working_folder(),
@@ -76,7 +80,7 @@ def init(options: Namespace) -> int:
         trusting=options.yes and options.as_json,
         dry_run=options.dry_run,
     )
-    if done.trusted is False and not options.as_json:
+    if done.trusted is False and not options.as_json and not agents_environment(os.environ):
         _ask_for_trust(yes=options.yes)
     emit(done, _show, options.as_json)
     tell_all(*done.problems, *([done.reason] if done.reason else done.skipped.values()))
@@ -92,6 +96,8 @@ def upgrade(options: Namespace) -> int:
     Example:
       brim upgrade
     """
+    if options.token_budget is not None:
+        need_person("changes settings")
     done = bring_up_to_date(os.environ, working_folder(), token_budget=options.token_budget)
     emit(done, _show_upgraded, options.as_json)
     tell_all(*(f"{path}: its hooks are out of date: 'brim init' updates them" for path in done.differ), *done.broken)
@@ -126,6 +132,16 @@ def _show(done: Installed) -> None:
     if done.budget is not None:
         show_setting(done.budget)
     tell_all(*(["nothing was changed"] if done.dry_run else done.next_steps))
+
+
+def _check_person(options: Namespace) -> None:
+    """Raise if an agent asks for more than the hooks: fewer of them, another budget, or its user's trust."""
+    if options.hooks not in (None, ALL):
+        need_person("installs rules without memory and limits")
+    if options.token_budget is not None:
+        need_person("changes settings")
+    if options.yes and options.scope == "project":
+        need_person("trusts a project")
 
 
 def _ask_for_trust(*, yes: bool) -> None:

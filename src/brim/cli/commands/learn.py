@@ -7,13 +7,18 @@ from argparse import Namespace
 from typing import Any
 
 from brim.behaviors.behavior import Behavior, BehaviorKind
-from brim.behaviors.learning import confirmed, overridden
+from brim.behaviors.blocks import EDIT, RUN, TOOL, asked_for, checked_blocks
+from brim.behaviors.blocks import said as in_words
+from brim.behaviors.learning import confirmed, loosens, overridden
 from brim.behaviors.learning import learn as learned_from
 from brim.cli.options import (
     add_json,
     add_scope,
+    answer,
     command,
     here,
+    is_person_there,
+    need_person,
     option,
     rule,
     scope_of,
@@ -22,7 +27,7 @@ from brim.cli.options import (
     values_by_key,
 )
 from brim.cli.output import cut, emit, facts, home_path, lines, note, printable
-from brim.cli.rule_view import as_object, named, one_line, tell_masked, tier_tokens, tokens_line
+from brim.cli.rule_view import as_object, is_meant, named, one_line, refused, tell_masked, tier_tokens, tokens_line
 from brim.errors import InputError
 from brim.store.rulebook import Taught, find_rule, same_elsewhere, teach
 
@@ -40,6 +45,12 @@ LONGEST = 300
     option("--kind", metavar="KIND", help=f"one of {', '.join(BehaviorKind)} (default: inferred)"),
     option("--name", metavar="NAME", help="short name, A-Z a-z 0-9 . _ / - (default: from the text)"),
     option("--when", action="append", metavar="KEY=VALUE", help="apply only then (default: inferred); may be repeated"),
+    option("--block", action="append", default=[], metavar="COMMAND", help='also refuse it, as in "npm install"'),
+    option(
+        "--block-edit", action="append", default=[], metavar="GLOB", help='also refuse edits there, as in "dist/**"'
+    ),
+    option("--block-tool", action="append", default=[], metavar="NAME", help="also refuse this tool of an agent"),
+    option("--yes", "-y", action="store_true", help="don't ask about a block of nearly everything"),
     option("--summary", default="", metavar="TEXT", help="one line that keeps the meaning (default: from the text)"),
     option("--priority", type=int, metavar="N", help="the higher one survives a merge (default: 0)"),
     option("--force-new", action="store_true", help="keep it apart from rules that say nearly the same"),
@@ -53,13 +64,21 @@ def learn(options: Namespace) -> int:
     brim infers kind, name, tags and conditions from the text, unless you give them. A rule that says nearly the same as
     a known one is merged into it, and both texts are kept; --force-new keeps them apart. Secrets are masked.
 
+    With --block, agents are refused every matching command, and told the rule; only you can allow it, with 'brim rules
+    allow'. Give it once for each form, such as "npm install" and "npm i". See docs/blocks.md.
+
     Examples:
       brim learn "In Python files, use pathlib instead of os.path"
       brim learn 'Use uv, never pip.' --wrong 'pip install requests' --file setup.py
       brim learn 'Never push to main.' --kind constraint --user
+      brim learn --block "npm install" --block "npm i" "Use pnpm"
+      brim learn --block-edit "dist/**" "Change src/ and build again"
       brim learn - --when language=python --when 'file=tests/**' --tags testing,style < rule.txt
     """
     said = _said(options)
+    said["blocks"] = said["blocks"] or _offered(said["right"], options)
+    if not is_meant(said["blocks"], yes=options.yes):
+        return 1
     workspace = here()
     scope = scope_of(options, workspace)
     # A project's file says what is the same among the project's rules, never among the user's.
@@ -76,6 +95,8 @@ def learn(options: Namespace) -> int:
                 {"summary": options.summary, "priority": options.priority},
             )
             taught = teach(scopes, said, scope, now=workspace.now, threshold=needed, **own)
+            if loosens(taught.learned.merged_with, taught.learned.behavior):
+                need_person("changes a constraint")
         learned, store = taught.learned, scopes.store(scope)
         stored = store.get(learned.behavior.id) or learned.behavior
         tokens = tier_tokens(scopes, stored, workspace.config)
@@ -104,6 +125,8 @@ def learn(options: Namespace) -> int:
     if like is not None:
         whose = "for every project" if like.scope == "user" else "in this project"
         note(f"{named(like)} says the same {whose}; both are kept")
+    if stored.blocks and not os.path.exists(os.path.join(workspace.home, "bin", "hook")):
+        note("no agent has brim's hooks here, so nothing is refused yet: brim init")
     if scope == "project":
         tell_trust(workspace)
     return 0
@@ -125,7 +148,19 @@ def _said(options: Namespace) -> dict[str, Any]:
         "kind": options.kind,
         "name": options.name,
         "when": values_by_key("--when", options.when) or None,
+        "blocks": checked_blocks(
+            f"{kind} {each}"
+            for kind, given in ((RUN, options.block), (EDIT, options.block_edit), (TOOL, options.block_tool))
+            for each in given
+        ),
     }
+
+
+def _offered(text: str, options: Namespace) -> tuple[str, ...]:
+    """Return the block that the words of a rule ask for, if a person at the terminal wants it."""
+    block = asked_for(text) if is_person_there() and not options.as_json else ""
+    wanted = bool(block) and answer(f"Also refuse {in_words(block)}? [y/N] ").casefold() in ("y", "yes")
+    return (block,) if wanted else ()
 
 
 def _learned_view(taught: Taught, stored: Behavior, whose: str) -> str:
@@ -139,6 +174,7 @@ def _learned_view(taught: Taught, stored: Behavior, whose: str) -> str:
     return lines(
         f"{said} for {printable(whose)}: {cut(stored.canonical, LONGEST)}",
         printable(f"Applies {applies}{heard}"),
+        printable(f"Refuses {refused(stored)}.") if stored.blocks and stored.live else "",
         *(printable(f"  {change}") for change in taught.learned.changes if taught.learned.merged_with is not None),
     )
 
@@ -164,6 +200,8 @@ def feedback(options: Namespace) -> int:
         if not behavior.live:
             why = f"is {behavior.status}, so it can't have been used: brim rules show {behavior.id}"
             raise InputError(f"{named(behavior)} {why}")
+        if options.verdict == "overridden" and behavior.kind is BehaviorKind.CONSTRAINT:
+            need_person("lowers a constraint")
         changed = (confirmed if options.verdict == "confirmed" else overridden)(behavior, workspace.now)
         scopes.put(changed, event=options.verdict, now=workspace.now, note=options.note)
     usage, before, after = changed.usage, behavior.confidence, changed.confidence

@@ -18,6 +18,7 @@ from brim.cli.options import (
     add_yes,
     command,
     here,
+    need_person,
     option,
     says_yes,
     scope_of,
@@ -261,6 +262,8 @@ def _carry_out(
         show(plan)
         stored = not (plan.is_empty or options.dry_run) and says_yes("Store this?", yes=options.yes)
         if stored:
+            if plan.loosens:
+                need_person("changes a constraint")
             if "project" in plan.scopes:
                 workspace.begin_project()
             with scopes.writing(*plan.scopes):

@@ -12,7 +12,7 @@ from argparse import Namespace
 from collections.abc import Callable
 
 from brim.cli.commands.ledger import Money
-from brim.cli.options import add_json, command, here, option, own_prices, settings, working_folder
+from brim.cli.options import add_json, command, here, need_person, option, own_prices, settings, working_folder
 from brim.cli.output import emit, note, tell
 from brim.cli.run_view import TerminalFace, listen, report_lines
 from brim.config import Config, project_folder, user_folder
@@ -71,6 +71,8 @@ def run(options: Namespace) -> int:
     """
     if os.name != "posix":
         raise InputError("brim run works on Linux and macOS; on Windows the agent cannot be interrupted calmly yet")
+    if options.on_limit == "continue":
+        need_person("lets an agent go on at a limit")
     command = client_command(options.words, options.agent)
     if any(not text.strip() for text in options.then):
         raise InputError("--then is empty: write the turn, or leave it out")

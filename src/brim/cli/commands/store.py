@@ -19,6 +19,7 @@ from brim.cli.options import (
     check_belongs,
     command,
     here,
+    need_person,
     option,
     says_yes,
     scope_of,
@@ -298,6 +299,8 @@ def _create(options: Namespace, workspace: Workspace) -> int:
 
 
 def _restore(options: Namespace, workspace: Workspace) -> int:
+    if not options.dry_run:
+        need_person("puts a backup in place")
     scope = scope_of(options, workspace)
     store = _stores(workspace)[scope]
     lost = lost_rules(store, workspace.home) if scope == "project" and options.file is None else None

@@ -6,7 +6,7 @@ import os
 from argparse import Namespace
 
 from brim.cli.commands.init import agent_option, agents_of, show_differences
-from brim.cli.options import add_json, command, option, working_folder
+from brim.cli.options import add_json, command, need_person, option, working_folder
 from brim.cli.output import emit, home_path, note, say, table, tell_all
 from brim.install import installation
 from brim.install.agents import NAMES
@@ -37,6 +37,8 @@ def uninstall(options: Namespace) -> int:
       brim uninstall
       brim uninstall --agent codex
     """
+    if not options.dry_run:
+        need_person("uninstalls brim")
     done = installation.uninstall(
         os.environ, working_folder(), agents=agents_of(options.agent), dry_run=options.dry_run
     )

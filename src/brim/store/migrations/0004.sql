@@ -1,3 +1,6 @@
+-- What a rule refuses, as JSON: ["run npm install", "edit dist/**", ...]. A hook reads all of them from the index.
+ALTER TABLE behaviors ADD COLUMN blocks TEXT NOT NULL DEFAULT '[]';
+CREATE INDEX behaviors_blocking ON behaviors (status, id, blocks) WHERE blocks <> '[]';
 -- What a request was made with: sums of old entries are kept per model and branch.
 ALTER TABLE reservations ADD COLUMN model TEXT NOT NULL DEFAULT '';
 ALTER TABLE reservations ADD COLUMN branch TEXT NOT NULL DEFAULT '';
@@ -19,3 +22,8 @@ WHEN NOT EXISTS (SELECT 1 FROM spend_days WHERE day = CAST(OLD.time / 86400 AS I
 BEGIN
     SELECT RAISE(ABORT, 'an entry cannot be removed');
 END;
+-- How much a term says for a behavior, in hundredths.
+ALTER TABLE triggers ADD COLUMN weight INTEGER NOT NULL DEFAULT 100;
+
+-- The conditions that a behavior's own words speak of, in JSON as in conditions. They never exclude it.
+ALTER TABLE behaviors ADD COLUMN inferred TEXT NOT NULL DEFAULT '[]';
