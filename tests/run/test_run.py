@@ -146,11 +146,25 @@ def test_a_limit_of_the_project_holds_too_and_is_not_begun_anew(run: Run) -> Non
 
 def test_a_limit_in_tokens_ends_a_long_turn_and_the_work_is_wrapped_up(run: Run) -> None:
     run.brim("limit", "5k tokens/day")
-    ran = run("TOKENS=6000 LONG hi", "--task", "the parser", "--json")
+    ran = run("TOKENS=4800 LONG hi", "--task", "the parser", "--json")
     assert (ran.code, ran.json["outcome"], ran.json["wrapped_up"]) == (1, "limit", True)
-    assert ran.json["why"].startswith("paused at 6k of 5k tokens today in ")
-    assert run.told[1].startswith("The limit is reached: 6k of 5k tokens is spent. Wrap up now")
+    assert ran.json["why"].startswith("paused at 4.8k of 5k tokens today in ")
+    assert run.told[1].startswith("The limit is reached: 4.8k of 5k tokens is spent. Wrap up now")
     assert run("hi", "--json").json["turns"] == 0
+
+
+def test_a_wrap_up_is_held_to_the_limit_in_tokens_too(run: Run) -> None:
+    run.brim("limit", "5k tokens/day")
+    ran = run("TOKENS=4800 hi", "--then", "more", "--task", "TOKENS=300 LONG", "--json")
+    assert (ran.code, ran.json["outcome"], ran.json["wrapped_up"]) == (1, "limit", False)
+    assert ran.json["why"].endswith("the wrap-up did not come to its end")
+
+
+def test_without_tokens_there_is_no_wrap_up(run: Run) -> None:
+    run.brim("limit", "5k tokens/day")
+    ran = run("TOKENS=6000 LONG hi", "--json")
+    assert (ran.json["outcome"], ran.json["wrapped_up"], ran.json["turns"]) == ("limit", False, 1)
+    assert "nothing is left for a wrap-up" in ran.err
 
 
 def test_a_limit_of_sub_agents_ends_a_long_turn(run: Run) -> None:

@@ -175,9 +175,12 @@ class Purse:
 
     def _look_further(self) -> None:
         """Look whether a limit is reached that isn't followed here: of tokens, a session, a sub-agent or a plan."""
-        scopes = [] if self._is_wrapping_up else [self.scope, *sorted({*self._scopes.values()} - {self.scope})]
+        scopes = [self.scope, *sorted({*self._scopes.values()} - {self.scope})]
         found = self._try(lambda ledger: [each for name in scopes for each in ledger.reached(name, plans=self._plans)])
         others = [each for each in found or () if each.unit != USD or "/" in each.scope]
+        if self._is_wrapping_up:  # which may take what is held back, and isn't a sub-agent
+            own = [each for each in others if each.unit != PERCENT and not each.scope.startswith(f"{self.scope}/")]
+            others = [each for each in own if each.spent >= (each.limit.amount or 0)]
         self.held = None
         if others:
             first = others[0]

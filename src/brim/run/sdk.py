@@ -190,7 +190,7 @@ class SupervisedClient:
                     yield message
             return
         self._is_over = True
-        if answer == "wrap_up" and purse.budget.left != 0 and self.session:
+        if answer == "wrap_up" and purse.budget.left != 0 and purse.held is None and self.session:
             path, left = self.scratch_path or None, purse.budget.left or 0
             text = build_wrap_up_prompt(
                 asked.spent, asked.limit, held=left, task=self._task, scratch_path=path, unit=asked.unit

@@ -318,8 +318,9 @@ class Supervisor:
     def _wrap_up(self, asked: CostBudget) -> None:
         """Send the wrap-up turn, which is paid from what was held back for it. *asked* is the limit that is reached."""
         path, left = self._tracked.notes.path or None, self._tracked.purse.budget.left
-        if left == 0 or not self._talk.can_resume:
-            self._face.tell("nothing is left for a wrap-up" if left == 0 else "it cannot be resumed for a wrap-up")
+        is_spent = left == 0 or self._tracked.purse.held is not None
+        if is_spent or not self._talk.can_resume:
+            self._face.tell("nothing is left for a wrap-up" if is_spent else "it cannot be resumed for a wrap-up")
             return
         prompt = build_wrap_up_prompt(
             asked.spent, asked.limit, held=left or 0, task=self._task, scratch_path=path, unit=asked.unit
