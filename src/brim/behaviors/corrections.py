@@ -17,6 +17,8 @@ MOST_LINES = 6
 """Lines that it can have."""
 
 _SIGNS = str.maketrans(dict.fromkeys(".!?;:,()…—¡¿", "\n") | {"’": "'", "\t": " "})
+_MEANT = ("stop ", "please ", "bitte ", "stopp ", "halt ")
+"""Openings that belong to what follows, if no sign is between."""
 
 
 def is_correction(prompt: str) -> bool:
@@ -32,6 +34,12 @@ def is_correction(prompt: str) -> bool:
         return False
     said = text.lower().translate(_SIGNS)
     clauses = [f"{' '.join(words)} " for line in said.split("\n") if (words := line.split())]
+    while len(clauses) > 1 and clauses[0] in _phrases("opening"):
+        del clauses[0]
+    if clauses:
+        first = next((phrase for phrase in _phrases("opening") if clauses[0].startswith(phrase)), "")
+        if first not in _MEANT and clauses[0] != first:
+            clauses[0] = clauses[0].removeprefix(first)
     return bool(clauses) and (_reproaches(clauses) or (not text.endswith("?") and _rejects(clauses)))
 
 
@@ -45,7 +53,9 @@ def _reproaches(clauses: list[str]) -> bool:
 
 def _rejects(clauses: list[str]) -> bool:
     """Whether *clauses* begin with a rejection, or with what isn't done, and say what holds here."""
-    first, rest = clauses[0], clauses[1:]
+    first, rest, whole = clauses[0], clauses[1:], f" {' '.join(clauses)}"
+    if first.startswith(_phrases("forbidding")) and not any(phrase in whole for phrase in _phrases("for now")):
+        return True
     habit = next((phrase for phrase in _phrases("habit") if first.startswith(phrase)), "")
     if habit:
         return _holds(" ".join(clauses)[len(habit) :]) or (habit.startswith(("we ", "in ")) and _holds(habit))
@@ -87,7 +97,7 @@ def _holds(text: str) -> bool:
 def _phrases(kind: str) -> tuple[str, ...]:
     """Return the phrases of *kind*, each with a space after it; those that are looked for anywhere with one before."""
     found = ", ".join([phrases for each, phrases in data_rows(__file__, "corrections.tsv") if each == kind])
-    if kind in ("norm", "general", "reproach anywhere"):
+    if kind in ("norm", "general", "reproach anywhere", "for now"):
         return tuple(f" {found} ".replace(", ", " , ").split(","))
     return tuple(f"{found} ".replace(", ", " ,").replace("' ", "'").split(","))
 
