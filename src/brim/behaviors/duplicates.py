@@ -29,7 +29,26 @@ ALIKE = 0.5
 """The share of common words from which two rules are offered to a person, if nothing keeps them apart."""
 WORK = 50_000
 """Comparisons of a store's rules for pairs that may say the same."""
-BLANK = frozenset(("use", "make", "keep", "put", "get", "let", "go", "follow", "apply", "stick", "run", "do", "end", "what", "how", "merely"))
+BLANK = frozenset(
+    (
+        "use",
+        "make",
+        "keep",
+        "put",
+        "get",
+        "let",
+        "go",
+        "follow",
+        "apply",
+        "stick",
+        "run",
+        "do",
+        "end",
+        "what",
+        "how",
+        "merely",
+    )
+)
 """Verbs that say nothing about what a rule is about."""
 GENERIC = frozenset(("cod", "fil", "statement", "thing", "place"))
 """Nouns that do."""
