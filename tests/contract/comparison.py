@@ -58,6 +58,19 @@ IGNORED: tuple[str, ...] = (
     "*brim doctor*/out/findings/*/text",  # in plain English
     "*brim doctor*/out/fixed",
     "*/left/*/.brim/installed.json",  # keeps the original text of each file
+    "*/.brim/corrections.json*",  # prompts that correct the agent are kept as suggestions
+    "*/.brim/corrections.lock*",
+    "*/commands/learn.*",  # init installs /learn
+    "*/skills/learn/*",
+    "*/out/agents/*/command",
+    "*brim learn*Outside of a project*",  # outside of one, it has to be said whose rule it is
+    "commands-learned/*b-b248e36b29*",
+    "*brim learn*/out/alike",  # rules that may say the same,
+    "*brim learn*/out/conflicts",  # that contradict it,
+    "*brim learn*/out/replaced",  # or that it replaces
+    "*brim dedupe*/out/alike",
+    "*brim review*/out/corrections",  # corrections wait next to notes
+    "*brim*/out/rules/corrections",
     "*/.brim/projects/*",  # copies of a project's rules, which a pull can destroy
     "*brim backup*/out/kept",  # and 'brim backup' lists them
     "commands-files/047 brim backup/out",
