@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from brim.history import (
     SummarizePruner,
     ToolResultCap,
     WatermarkPruner,
-    validate,
 )
 from brim.models.light import lookup
 from brim.tokens.counters import counter_for
