@@ -161,6 +161,14 @@ def test_once_is_one_call(agent: Agent) -> None:
     assert [kind for kind, _, _ in events(agent)] == ["blocked", "allowed", "blocked"]
 
 
+def test_a_call_that_was_allowed_once_is_not_held_by_the_gate_instead(agent: Agent) -> None:
+    agent.environ["BRIM_HOOKS_GATE"] = "constraints"
+    permit(agent)
+    let = agent.tool("Bash", command="npm install")
+    assert not let.deny
+    assert "as you allowed once" in let.note
+
+
 def test_once_is_over_after_an_hour(agent: Agent) -> None:
     permit(agent, at=NOW - 3601)
     assert bash(agent, "npm install")
