@@ -145,8 +145,9 @@ def before_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Return whether the call may be made, and the rules that matter for it.
 
     They reach the model with the result of the call. What a rule blocks is refused every time; what a person has
-    allowed once isn't held for anything but money, since the permission is used up by then. A call that a constraint is about can be held back once, so that
-    it is known before: the setting ``hooks.gate``. So can one that goes round in circles: ``hooks.loops``.
+    allowed once isn't held for anything but money, since the permission is used up by then. A call that a constraint
+    is about can be held back once, so that it is known before: the setting ``hooks.gate``. So can one that goes round
+    in circles: ``hooks.loops``.
     """
     from brim.hooks.blocks import hold_block
     from brim.hooks.loops import hold_loop
