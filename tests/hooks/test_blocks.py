@@ -25,7 +25,7 @@ FETCH = rule("fetch", "Ask before you read web pages.", blocks=["tool WebFetch",
 
 @pytest.fixture
 def agent(tmp_path: Path) -> Agent:
-    agent = Agent(tmp_path)
+    agent = Agent(tmp_path, BRIM_HOOKS_GATE="off")
     agent.learn(PNPM, DIST, FETCH)
     return agent
 
@@ -87,7 +87,7 @@ def test_paths_are_followed(agent: Agent) -> None:
 
 
 def test_a_project_inside_of_such_a_folder_can_be_edited(tmp_path: Path) -> None:
-    agent = Agent(tmp_path / "dist")
+    agent = Agent(tmp_path / "dist", BRIM_HOOKS_GATE="off")
     agent.learn(DIST)
     assert not agent.edit("src/app.js").deny
     assert agent.edit("dist/app.js").deny
@@ -159,6 +159,14 @@ def test_once_is_one_call(agent: Agent) -> None:
     assert after.deny
     assert after.note, "it was allowed meanwhile, so the person is told again"
     assert [kind for kind, _, _ in events(agent)] == ["blocked", "allowed", "blocked"]
+
+
+def test_a_call_that_was_allowed_once_is_not_held_by_the_gate_instead(agent: Agent) -> None:
+    agent.environ["BRIM_HOOKS_GATE"] = "constraints"
+    permit(agent)
+    let = agent.tool("Bash", command="npm install")
+    assert not let.deny
+    assert "as you allowed once" in let.note
 
 
 def test_once_is_over_after_an_hour(agent: Agent) -> None:
@@ -302,7 +310,7 @@ def test_a_broken_block_in_a_project_lifts_nothing(agent: Agent) -> None:
 def test_an_older_file_has_no_blocks_and_no_trouble(tmp_path: Path) -> None:
     from brim.store.database import MIGRATIONS, open_database
 
-    agent = Agent(tmp_path)
+    agent = Agent(tmp_path, BRIM_HOOKS_GATE="off")
     open_database(str(agent.home / ".brim" / "brim.db"), version=3, migrations=MIGRATIONS).close()
     assert not bash(agent, "npm install")
     assert not agent.log()

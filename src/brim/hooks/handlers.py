@@ -144,20 +144,23 @@ def _keep_correction(call: HookCall, workspace: HookWorkspace) -> None:
 def before_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Return whether the call may be made, and the rules that matter for it.
 
-    What a rule blocks is refused every time.
-    They reach the model with the result of the call. A call that a constraint is about can be held back once, so that
-    it is known before: the setting ``hooks.gate``. So can one that goes round in circles: ``hooks.loops``.
+    They reach the model with the result of the call. What a rule blocks is refused every time; what a person has
+    allowed once isn't held for anything but money, since the permission is used up by then. A call that a constraint
+    is about can be held back once, so that it is known before: the setting ``hooks.gate``. So can one that goes round
+    in circles: ``hooks.loops``.
     """
     from brim.hooks.blocks import hold_block
     from brim.hooks.loops import hold_loop
     from brim.hooks.rules import note_repeated, tell_now
 
-    blocked = attempt(hold_block, call, workspace, again=True)
-    if blocked.deny:
-        return blocked
     spending = attempt(spend_gate, call, workspace)
-    looping = NOTHING if spending.deny else attempt(hold_loop, call, workspace)
-    if spending.deny or looping.deny:
+    if spending.deny:
+        return spending
+    blocked = attempt(hold_block, call, workspace, again=True)
+    if blocked:
+        return joined(spending, blocked)
+    looping = attempt(hold_loop, call, workspace)
+    if looping.deny:
         return joined(spending, looping)
     told = attempt(lambda call, workspace: tell_now(call, workspace, of_call=True), call, workspace, again=True)
     if call.session and not told.deny:

@@ -12,7 +12,7 @@ from brim.hooks.event import Answer
 from brim.hooks.protection import is_protected, loosening_command
 from brim.hooks.state import log
 from brim.store.events import Event
-from brim.store.permissions import OWN, SESSION, is_allowed, use_up
+from brim.store.permissions import ONCE, OWN, SESSION, is_allowed, use_up
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def refusal(pending: Pending, found: list[tuple[str, str, str]]) -> Answer | Non
         return refused[0].refuse()
     for each in blocked:
         each.record("allowed")
-    return None
+    return next((each.let_through() for each in blocked if each.permission == ONCE), None)
 
 
 def _refused(pending: Pending, block: str, commands: list[list[str]]) -> str:
@@ -131,6 +131,10 @@ class Blocked:
         session = self._call.session
         is_new = not session or self._workspace.state(session).tell_once(self._latch)
         return Answer(deny=self._reason, note=self._note if is_new else "")
+
+    def let_through(self) -> Answer:
+        """Return what the person is told when a call uses up what they allowed once."""
+        return Answer(note=f"brim: let {self._named} through, as you allowed once. The next one is refused again.")
 
     @property
     def _reason(self) -> str:
