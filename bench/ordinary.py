@@ -1,8 +1,9 @@
-"""Ordinary sessions under limits: none of them may be held by one: ``python bench/ordinary.py``.
+"""Ordinary sessions under limits and blocks: none of them may hold a call: ``python bench/ordinary.py``.
 
 The ordinary sessions of ``bench/loops.py`` are written in the shape of each client, with what every answer took, and
 brim's hooks are asked before and after every call. All sessions of a client are one person's day: they share a home
-with limits of every kind that the day stays below. Exits with 1 if a limit holds a call.
+with limits of every kind that the day stays below, and with blocks whose words the sessions use in other commands.
+Exits with 1 if a limit or a block holds a call.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from brim.behaviors import Behavior
 from brim.hooks.process import answer_to
 from brim.spend.periods import read_ceiling
-from brim.store import open_ledger
+from brim.store import open_ledger, open_store
 from labelled.clients import CLIENTS, Sitting
 from labelled.loops import DEVELOPED
 from labelled.loops_last import LAST
@@ -26,6 +28,14 @@ from report import Target, print_targets, table, this_machine
 
 LIMITS = ("100/day", "300/week", "2/session", "500", "50M tokens/day")
 """What the person has set for the project, and for each sub-agent 2M tokens."""
+
+BLOCKS = (
+    "run git push --force", "run npm publish", "run npm install --global", "run pip install --user",
+    "run git stash drop", "run terraform apply", "run kubectl delete", "run cargo publish",
+    "run docker compose down -v", "run apt-get remove",
+    "edit dist/**", "edit migrations/**", "edit **/*.lock", "edit .github/workflows/**", "tool WebFetch",
+)  # fmt: skip
+"""What the person's rules refuse."""
 
 MODELS = {"claude": "claude-sonnet-4-5", "codex": "gpt-5.5", "gemini": "gemini-2.5-pro"}
 FRESH, CACHED, WRITTEN = 1_500, 40_000, 300
@@ -80,11 +90,11 @@ def main() -> int:
     machine = this_machine()
     print(machine)
     found = {client: run(client) for client in (CLIENTS[:1] if options.quick else CLIENTS)}
-    heads = ["", "sessions", "calls", "spent", "held by a limit", "held as a loop"]
+    heads = ["", "sessions", "calls", "spent", "held by a limit", "by a block", "as a loop"]
     table("Ordinary sessions, by what held a call", heads, [[name, *each.values()] for name, each in found.items()], [])
-    held = sum(int(each["limit"]) for each in found.values())
+    held = sum(int(each["limit"]) + int(each["block"]) for each in found.values())
     targets = [
-        Target("calls of ordinary sessions held by a limit", held, at_most=0),
+        Target("calls of ordinary sessions held by a limit or a block", held, at_most=0),
         Target("ordinary sessions", sum(int(each["sessions"]) for each in found.values()), at_least=40),
     ]
     missed = print_targets(targets)
@@ -100,6 +110,10 @@ def run(client: str) -> dict[str, str]:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "home"
         home.mkdir(mode=0o700)
+        with open_store(str(home / "brim.db")) as store:
+            for at, block in enumerate(BLOCKS):
+                rule = Behavior(f"b-{at}", f"rule-{at}", "constraint", f"Ask before you {block}.", blocks=[block])
+                store.put(rule, event="learned", now=0)
         with open_ledger(str(home / "brim.db"), clock=lambda: 1_794_700_000.0) as ledger:
             scope = ledger.project("/home/user/project")
             for text in LIMITS:
@@ -110,11 +124,12 @@ def run(client: str) -> dict[str, str]:
             scenario.write(sitting)
             kinds["calls"] += sitting.calls
             for reason in sitting.reasons:
-                kinds["limit" if "limit" in reason else "loop"] += 1
+                words = {"Held by your user's limit": "limit", "Your user doesn't": "block"}
+                kinds[next((kind for begin, kind in words.items() if begin in reason), "loop")] += 1
         with open_ledger(str(home / "brim.db")) as ledger:
             spent = ledger.status(scope).spent
     sums = {"sessions": str(len(ORDINARY)), "calls": str(kinds["calls"]), "spent": f"${spent / 1e6:.2f}"}
-    return {**sums, "limit": str(kinds["limit"]), "loop": str(kinds["loop"])}
+    return {**sums, **{kind: str(kinds[kind]) for kind in ("limit", "block", "loop")}}
 
 
 if __name__ == "__main__":

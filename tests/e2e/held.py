@@ -292,6 +292,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--client", choices=tuple(AGENTS), action="append", help="only these (default: all)")
     parser.add_argument("--way", choices=tuple(WAYS), action="append", help="only these (default: all)")
+    parser.add_argument("--model", choices=("obedient", "deaf"), help="only this one (default: both)")
     parser.add_argument("--most", type=int, default=len(RULES), metavar="N", help="only the first N rules")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
     options = parser.parse_args()
@@ -301,7 +302,7 @@ def main() -> int:
         print(f"{', '.join(missing)}: not found. `make e2e` installs the agents.", file=sys.stderr)
         return 2
     found: list[Outcome] = []
-    for obeys in (True, False):
+    for obeys in [obeys for obeys in (True, False) if options.model in (None, "obedient" if obeys else "deaf")]:
         print(f"\n{'The model obeys what it reads' if obeys else 'The model ignores every text'}")
         print(f"| {' | '.join(['rules in', *(NAMES[name] for name in clients)])} |", flush=True)
         print("|---" * (len(clients) + 1) + "|")

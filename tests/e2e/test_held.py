@@ -14,10 +14,9 @@ def test_a_model_that_reads_nothing_breaks_every_rule_that_is_only_told(agent: A
     assert (found.before, found.after) == (2, 2)
 
 
-def test_a_model_that_obeys_keeps_what_it_was_told_before_a_compaction(agent: Agent) -> None:
-    found = play(agent.name, "told by brim", FEW, obeys=True)
-    # Gemini CLI doesn't say that it has compressed: the first answer after it is made without the rules.
-    assert (found.before, found.after) == (0, 1 if agent.name == "gemini" else 0)
+def test_a_model_that_obeys_keeps_what_is_in_its_own_file_after_a_compaction(agent: Agent) -> None:
+    found = play(agent.name, "CLAUDE.md, AGENTS.md, GEMINI.md", FEW, obeys=True)
+    assert (found.before, found.after) == (0, 0)
 
 
 def test_what_is_blocked_never_runs(agent: Agent) -> None:
