@@ -286,7 +286,7 @@ class _Doctor:
     def _tokens(self, agent: str | None) -> Iterator[Finding]:
         """Say what brim itself adds to the window of *agent* here."""
         try:
-            start, basis, limits = start_tokens(self.here, agent)
+            start, basis, limits, unfit = start_tokens(self.here, agent)
         except BrimError:
             yield Finding(OFF, "tokens", "what a session is told cannot be said before the above is corrected")
             return
@@ -295,6 +295,13 @@ class _Doctor:
             f"most {_tokens(limits['injection'])} with a prompt or call, {_tokens(limits['session'])} in all"
         )
         yield Finding(OK, "tokens", text, start=start, basis=basis, budget=limits["start"], limits=limits)
+        if unfit:
+            rules = "1 rule doesn't" if unfit == 1 else f"{unfit:,} rules don't"
+            text = (
+                f"{rules} fit the {_tokens(limits['start'])} tokens of a session's start: 'brim why' lists them; raise "
+                "token_budget.default, or say when they apply (brim rules edit RULE --when KEY=VALUE)"
+            )
+            yield Finding(OFF, "rules", text, unfit=unfit, budget=limits["start"])
 
     def _server(self) -> Iterator[Finding]:
         """Say what the tools of the MCP server take, where an agent starts it."""
@@ -384,8 +391,10 @@ def _tokens(limit: int | None) -> str:
     return "unlimited" if limit is None else f"{limit:,}"
 
 
-def start_tokens(here: Installation, agent: str | None) -> tuple[int, str, dict[str, int | None]]:
+def start_tokens(here: Installation, agent: str | None) -> tuple[int, str, dict[str, int | None], int]:
     """Return what a session of *agent* is told when it begins here, what that count rests on, and the limits.
+
+    The last number is how many rules don't fit.
 
     It's counted for the setting ``model``, else for the model that *agent* is set to. The limits are ``start``,
     ``injection`` (with one prompt or call) and ``session`` (all together). Nothing is noted as used.
@@ -402,11 +411,13 @@ def start_tokens(here: Installation, agent: str | None) -> tuple[int, str, dict[
     limits = {"start": budget, "injection": injection, "session": config["session.max_tokens"]}
     with own.open(migrate=False) as scopes:
         if scopes.user is None and scopes.project is None:
-            return 0, "", limits
+            return 0, "", limits, 0
         plan = Planner(scopes, own.config, Context(**here.surroundings), now=here.now).plan(budget)
-    if plan.over_budget or not plan.included:
-        return 0, "", limits
-    return int(plan.total_tokens), f"{plan.total_tokens.basis} for {config['model'] or 'o200k_base'}", limits
+    unfit = sum(item.tier < item.mapped and not item.tier for item in plan.items)
+    if not plan.included:
+        return 0, "", limits, unfit
+    basis = f"{plan.total_tokens.basis} for {config['model'] or 'o200k_base'}"
+    return int(plan.total_tokens), basis, limits, unfit
 
 
 def probe(launcher: str, python: str, agent: str, environ: Mapping[str, str]) -> tuple[float | None, float | None, str]:
