@@ -299,7 +299,7 @@ class _Doctor:
             rules = "1 rule doesn't" if unfit == 1 else f"{unfit:,} rules don't"
             text = (
                 f"{rules} fit the {_tokens(limits['start'])} tokens of a session's start: 'brim why' lists them; raise "
-                "token_budget.default, or say when they apply (brim rules edit RULE --when KEY=VALUE)"
+                "token_budget.default, or say in the rules when they apply ('brim rules edit RULE')"
             )
             yield Finding(OFF, "rules", text, unfit=unfit, budget=limits["start"])
 
