@@ -47,9 +47,9 @@ DECLARED = 4.0
 """The score of a declared condition that is confirmed."""
 HALF = 4.0
 """The score at which relevance is one half: about that of one rare word."""
-SHARE = 0.3
+SHARE = 0.15
 """A rule is relevant from this share of the mean score of the best three."""
-LEAST, LEAST_OF_CALL = 1.0, 3.0
+LEAST, LEAST_OF_CALL = 0.5, 3.0
 """And from this score; the second for a tool call, which is told only what is surely about it."""
 PLACE = frozenset({"environment", "project_type", "branch"})
 """What a situation has whatever is done in it. It says nothing about which rule is nearer to a prompt."""
