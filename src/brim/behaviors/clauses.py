@@ -19,6 +19,8 @@ from brim.files import data_rows
 Phrase = tuple[str, tuple[str, ...]]
 """A preposition, or nothing, and the words that it leads."""
 
+LANGUAGES = ("en", "de", "fr", "es", "pt")
+"""The languages whose word forms are known."""
 CONDITIONS = frozenset(("if", "before", "after", "except", "while", "without"))
 """The kinds of words that begin a clause which says when."""
 SCOPES = frozenset(("in", "on", "at", "for", "inside", "within", "under", "during", "across"))
@@ -261,16 +263,14 @@ def plain(word: str, language: str = "en") -> str:
     return known.get(root, root)
 
 
+def counts(word: str) -> bool:
+    """Whether *word* is, or has, a number, or is a single letter."""
+    return any(map(str.isdecimal, word)) or (len(word) == 1 and word.isascii())
+
+
 def turns(word: str) -> bool:
     """Whether *word*, if only one of two rules has it, makes another rule of it: a number, or a word of sense."""
-    is_letter = len(word) == 1 and word.isascii()
-    return (
-        is_letter
-        or any(map(str.isdecimal, word))
-        or word in _PARTICLES
-        or word in single_words()
-        or word in _kinds().values()
-    )
+    return counts(word) or word in _PARTICLES or word in single_words() or word in _kinds().values()
 
 
 @cache
@@ -300,6 +300,21 @@ def is_form(word: str, other: str) -> bool:
 def related(word: str, other: str) -> bool:
     """Whether two words may be forms of one, or say the same (``data/related_words.tsv``)."""
     return is_form(word, other) or not _related().get(word, frozenset()).isdisjoint(_related().get(other, ()))
+
+
+def keys_of(word: str) -> frozenset[str]:
+    """Return what *word* shares with every word that is ``related`` to it."""
+    return _related().get(word, frozenset()) | {f"{word[:3]}-"}
+
+
+def excludes(word: str, other: str) -> bool:
+    """Whether two words are alternatives, of which one excludes the other (``data/alternatives.tsv``)."""
+    return not alternatives(word).isdisjoint(alternatives(other))
+
+
+def alternatives(word: str) -> frozenset[str]:
+    """Return what *word* is one of several alternatives for: indentation, a language, a package manager, ..."""
+    return _alternatives().get(word, frozenset())
 
 
 _ENDINGS = frozenset(
@@ -339,4 +354,14 @@ def _related() -> dict[str, frozenset[str]]:
     for word, others in data_rows(__file__, "related_words.tsv"):
         for each in (word, *others.split()):
             found.setdefault(plain(each), set()).add(word)
+    return {word: frozenset(groups) for word, groups in found.items()}
+
+
+@cache
+def _alternatives() -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for group, words in data_rows(__file__, "alternatives.tsv"):
+        for word in words.split():
+            for language in LANGUAGES:
+                found.setdefault(plain(word, language), set()).add(group)
     return {word: frozenset(groups) for word, groups in found.items()}

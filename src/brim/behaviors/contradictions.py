@@ -12,10 +12,9 @@ from functools import cache, lru_cache
 from itertools import product
 
 from brim.behaviors.behavior import Behavior
-from brim.behaviors.clauses import SCOPES, clauses_of, is_form, plain
+from brim.behaviors.clauses import SCOPES, alternatives, clauses_of, excludes, is_form, plain
 from brim.behaviors.duplicates import BLANK
 from brim.behaviors.words import word_list
-from brim.files import data_rows
 
 MOST = 10
 """Contradictions of one rule that are returned, and rules that are marked: a store can be full of them."""
@@ -25,9 +24,6 @@ MOST_PAIRS, WORK = 100, 100_000
 """Pairs that are returned of many rules, and pairs that are compared for them."""
 MOST_CLAUSES = 12
 """Clauses of a rule that are compared; a longer one is a document."""
-
-LANGUAGES = ("en", "de", "fr", "es", "pt")
-"""The languages whose word forms are known."""
 
 _NEGATIVE = frozenset(("omit", "skip", "avoid", "ban", "disallow", "forbid", "drop", "disable", "stop", "prohibit"))
 """Verbs that ask for something not to be."""
@@ -93,7 +89,7 @@ def _contradicts(one: Behavior, other: Behavior) -> str:
 def _marks(text: str) -> frozenset[str]:
     """Return what two texts have in common if they contradict each other: a word, or what their words are of."""
     words = {word for each in clauses_of(text) for word in each.words} - BLANK
-    return frozenset(words | {f"of {group}" for word in words for group in _groups(word)})
+    return frozenset(words | {f"of {group}" for word in words for group in alternatives(word)})
 
 
 def learned_at(behavior: Behavior) -> float:
@@ -179,9 +175,7 @@ def _excluding(one: _Thing, other: _Thing) -> str:
     """Return the words that exclude each other in two rules that are otherwise about the same."""
     mine, theirs, shared = one.words - other.words, other.words - one.words, one.words & other.words
     numbers = [{word for word in words if word[0].isdecimal()} for words in (mine, theirs)]
-    found = [
-        pair for pair in product(sorted(mine), sorted(theirs)) if not _groups(pair[0]).isdisjoint(_groups(pair[1]))
-    ]
+    found = [pair for pair in product(sorted(mine), sorted(theirs)) if excludes(*pair)]
     if len(found) == 1:
         chosen = found[0]
     elif shared and not found and len(numbers[0]) == len(numbers[1]) == 1:
@@ -235,17 +229,3 @@ def _can_meet(one: Behavior, other: Behavior) -> bool:
 @cache
 def _verbs() -> frozenset[str]:
     return frozenset(map(plain, word_list("verbs.txt")))
-
-
-@cache
-def _alternatives() -> dict[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
-    for group, words in data_rows(__file__, "alternatives.tsv"):
-        for word in words.split():
-            for language in LANGUAGES:
-                found.setdefault(plain(word, language), set()).add(group)
-    return {word: frozenset(groups) for word, groups in found.items()}
-
-
-def _groups(word: str) -> frozenset[str]:
-    return _alternatives().get(word, frozenset())

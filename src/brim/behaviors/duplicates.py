@@ -15,17 +15,29 @@ from itertools import product
 from typing import NamedTuple
 
 from brim.behaviors.behavior import Behavior, BehaviorKind, Provenance, Status, Usage
-from brim.behaviors.clauses import HARD, SOFT, Clause, clauses_of, in_order, related, turns
+from brim.behaviors.clauses import (
+    HARD,
+    SOFT,
+    Clause,
+    clauses_of,
+    counts,
+    excludes,
+    in_order,
+    is_form,
+    keys_of,
+    related,
+    turns,
+)
 from brim.behaviors.stems import stem
 from brim.behaviors.when import When
-from brim.behaviors.words import tokens
+from brim.behaviors.words import is_unspaced, tokens
 from brim.errors import InputError
 
 NEAR_DUPLICATE = 0.8
 """From here on two texts count as wordings of one rule."""
 DIFFERENT = 0.75
 """The highest similarity of two texts that don't say the same for certain."""
-ALIKE = 0.5
+ALIKE = 0.4
 """The share of common words from which two rules are offered to a person, if nothing keeps them apart."""
 WORK = 50_000
 """Comparisons of a store's rules for pairs that may say the same."""
@@ -123,24 +135,20 @@ def alike(a: str, b: str) -> bool:
     >>> alike("Sort the imports", "Sort the exports")
     False
     """
-    one, other = in_order(clauses_of(a)), in_order(clauses_of(b))
-    if {each.role for each in one} != {each.role for each in other} or _NAMES.findall(a) != _NAMES.findall(b):
+    one, other = _rule(a), _rule(b)
+    if len(one.keys & other.keys) < 2 or _NAMES.findall(a) != _NAMES.findall(b):
         return False
-    mine, theirs = _places(one), _places(other)
-    pairs = {word: match for word in mine if (match := next((each for each in theirs if related(word, each)), None))}
-    extra = [word for word in mine if word not in pairs]
-    missing = [word for word in theirs if word not in pairs.values()]
-    if any(map(turns, (*extra, *missing))) or _exchanged([(word, mine[word], theirs[pairs[word]]) for word in pairs]):
-        return False
-    if _lists_more(one, extra) or _lists_more(other, missing):
-        return False
-    if extra and missing:
-        if _is_put_for(mine, extra, theirs, missing) or (_names(a, extra) and _names(b, missing)):
-            return False
-    elif not extra and not missing and not _is_moved(one, other):
-        return False
+    pairs = _pairs(one.places, other.places)
+    extra = [word for word in one.places if word not in pairs]
+    missing = [word for word in other.places if word not in pairs.values()]
     weights = [sum(LIGHT.get(word, 1.0) for word in words) for words in (pairs, extra, missing)]
-    return weights[0] >= 1.5 and 2 * weights[0] / (2 * weights[0] + weights[1] + weights[2]) >= ALIKE
+    if weights[0] < 1.5 or 2 * weights[0] / (2 * weights[0] + weights[1] + weights[2]) < ALIKE:
+        return False
+    if any(map(counts, (*extra, *missing))) or (_names(a, extra) and _names(b, missing)):
+        return False
+    match = _Match(one, other, pairs, extra, missing)
+    is_close = sum(word not in LIGHT for word in (*extra, *missing)) < 2
+    return not _changed_places(match) and (_is_reordered(match) if is_close else _is_reworded(match))
 
 
 class _Place(NamedTuple):
@@ -160,6 +168,31 @@ class _Place(NamedTuple):
 _Places = dict[str, list[_Place]]
 
 
+class _Rule(NamedTuple):
+    """A text taken apart, and what its words and those related to them have in common."""
+
+    clauses: tuple[Clause, ...]
+    places: _Places
+    keys: frozenset[str]
+
+
+class _Match(NamedTuple):
+    """Two rules, which words of one stand for which of the other, and those that only one of them has."""
+
+    one: _Rule
+    other: _Rule
+    pairs: dict[str, str]
+    extra: list[str]
+    missing: list[str]
+
+
+@lru_cache(4_096)
+def _rule(text: str) -> _Rule:
+    clauses = in_order(clauses_of(text))
+    places = _places(clauses)
+    return _Rule(clauses, places, frozenset(key for word in places for key in keys_of(word)))
+
+
 def _places(clauses: tuple[Clause, ...]) -> _Places:
     found: _Places = {}
     numbers: dict[tuple[str, bool], int] = {}
@@ -171,15 +204,90 @@ def _places(clauses: tuple[Clause, ...]) -> _Places:
     return found
 
 
-def _exchanged(pairs: list[tuple[str, list[_Place], list[_Place]]]) -> bool:
-    """Whether a word is negated or led elsewhere in one of two texts, or two words have changed places."""
+def _pairs(mine: _Places, theirs: _Places) -> dict[str, str]:
+    """Return which word of one text stands for which of the other: the same first, then its forms, then others."""
+    pairs: dict[str, str] = {}
+    left = dict.fromkeys(theirs)
+    for fits in (str.__eq__, is_form, related):
+        for word in mine:
+            match = next((each for each in left if fits(word, each)), None) if word not in pairs else None
+            if match is not None:
+                pairs[word] = match
+                del left[match]
+    return pairs
+
+
+def _is_reordered(match: _Match) -> bool:
+    """Whether two texts with nearly the same words say the same of each, so that they differ in order and form."""
+    one, other, pairs, extra, missing = match
+    if {each.role for each in one.clauses} != {each.role for each in other.clauses}:
+        return False
+    if any(map(turns, (*extra, *missing))) or any(
+        {each[:2] for each in one.places[word]} != {each[:2] for each in other.places[pairs[word]]}
+        for word in pairs
+        if word not in BLANK
+    ):
+        return False
+    leads = [(one.places[word][0].lead, other.places[pairs[word]][0].lead) for word in pairs]
+    if any(mine != theirs and {mine, theirs} <= HARD for mine, theirs in leads):
+        return False
+    if _lists_more(one.clauses, extra) or _lists_more(other.clauses, missing):
+        return False
+    if extra and missing:
+        return not _is_put_for(one.places, extra, other.places, missing)
+    return bool(extra or missing) or _is_moved(one.clauses, other.clauses)
+
+
+def _is_reworded(match: _Match) -> bool:
+    """Whether two texts that are built otherwise agree in what they negate, and in none only a word was exchanged.
+
+    Who writes a rule about something else in the same words exchanges a word where it stood. Who says the same
+    otherwise changes more than that.
+    """
+    one, other, pairs, extra, missing = match
+    if any(is_unspaced(word[0]) for word in extra) or any(excludes(*each) for each in product(extra, missing)):
+        return False
+    agreeing = clashing = 0
+    for word in pairs.keys() - LIGHT.keys():
+        mine, theirs = ({each.negated for each in places} for places in (one.places[word], other.places[pairs[word]]))
+        agreeing += mine == theirs
+        clashing += mine.isdisjoint(theirs)
+    negates = [any(each.negated for each in rule.clauses) for rule in (one, other)]
+    if clashing and (clashing >= agreeing or negates[0] != negates[1]):
+        return False
+    if not _own_conditions(one, extra).isdisjoint(_own_conditions(other, missing)):
+        return False
+    gaps = _gaps(one, pairs)
+    return not gaps or gaps != _gaps(other, {word: word for word in pairs.values()})
+
+
+def _own_conditions(rule: _Rule, words: list[str]) -> set[str]:
+    """Return the kinds of the conditions in *rule* that consist of *words*, which the other text lacks."""
+    return {each.role for each in rule.clauses if each.role and set(each.words) <= set(words)}
+
+
+def _gaps(rule: _Rule, shared: dict[str, str]) -> set[tuple[str, str]]:
+    """Return between which *shared* words, or ends of a clause, there are words that only this rule has."""
+    found = set()
+    for each in rule.clauses:
+        before, is_open = "", False
+        for word in (*(word for word in each.words if word in shared or word in GENERIC or word not in LIGHT), ""):
+            if word and word not in shared:
+                is_open = True
+                continue
+            after = shared.get(word, "")
+            if is_open:
+                found.add((before, after))
+            before, is_open = after, False
+    return found
+
+
+def _changed_places(match: _Match) -> bool:
+    """Whether two words have changed places."""
     moves = set()
-    for word, mine, theirs in pairs:
-        if word not in BLANK and {each[:2] for each in mine} != {each[:2] for each in theirs}:
-            return True
+    for word, instead in match.pairs.items():
+        mine, theirs = match.one.places[word], match.other.places[instead]
         one, other = mine[0], theirs[0]
-        if one.lead != other.lead and {one.lead, other.lead} <= HARD:
-            return True
         if len(mine) == len(theirs) == 1 and one != other:
             moves.add((one, other))
     return any((other, one) in moves for one, other in moves)
