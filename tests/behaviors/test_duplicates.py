@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import tomllib
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from brim.behaviors.duplicates import (
     NEAR_DUPLICATE,
     Texts,
     alike,
+    likely_pairs,
     merge,
     near_duplicate,
     normalized,
@@ -26,6 +29,7 @@ PAIRS = [
     for line in (Path(__file__).parent / "data" / "pairs.tsv").read_text("utf-8").splitlines()
     if not line.startswith("#")
 ]
+LABELLED = Path(__file__).parents[2] / "bench" / "labelled" / "duplicates"
 SAME = [(a, b) for label, a, b in PAIRS if label == "same"]
 DIFFERENT = [(a, b) for label, a, b in PAIRS if label == "different"]
 WORDS = ("use", "uv", "pip", "never", "not", "before", "tests", "run", "only", "if", "commit", "3", "`a.py`", ",", ".")
@@ -72,6 +76,11 @@ def test_texts_with_another_sense_are_never_near_duplicates(a: str, b: str) -> N
         ("Keep functions short, at most 40 lines.", "A function shouldn't be longer than 40 lines."),
         ("Tests must not access the network.", "No network access from tests."),
         ("Lance les tests avant chaque commit.", "Avant de committer, il faut lancer les tests."),
+        (
+            "Migrations that are merged must never be changed.",
+            "Don't edit existing migrations once they are merged; add new ones.",
+        ),
+        ("Tell the user what went wrong when an upload fails.", "Failed uploads report the problem to the user."),
     ],
 )
 def test_paraphrases_are_offered_and_not_merged(a: str, b: str) -> None:
@@ -87,11 +96,36 @@ def test_paraphrases_are_offered_and_not_merged(a: str, b: str) -> None:
         ("Target Python 3.11 in every service", "Target Python 3.12 in every service"),
         ("Store the sessions in Redis", "Store the sessions in Postgres"),
         ("Sort the imports of a module", "Sort the exports of a module"),
+        ("Install frontend packages with pnpm, not npm", "For the web frontend, use npm for dependencies, not pnpm"),
+        ("Support Python 3.11 and newer in every package", "Packages have to work with Python 3.12 or later"),
+        ("Deploy the web app to Vercel from the main branch", "The web application is deployed from main to Netlify"),
+        ("Log every failed request with its id", "Requests that fail must not be logged with their id"),
+        ("Retry failed network calls 3 times", "Network requests that fail are repeated 5 times"),
+        ("Ask the team lead before deleting a database table", "Never delete database tables in production"),
     ],
 )
 def test_another_negation_number_version_name_or_object_is_never_offered(a: str, b: str) -> None:
     assert not alike(a, b)
     assert not near_duplicate(a, b)
+
+
+@pytest.mark.parametrize("name", ["development", "second"])
+def test_three_of_five_labelled_paraphrases_are_offered_and_hardly_a_look_alike(name: str) -> None:
+    pairs = tomllib.loads((LABELLED / f"{name}.toml").read_text("utf-8"))
+    found = [pair for pair in pairs["paraphrases"] if near_duplicate(*pair) or alike(*pair)]
+    mistaken = [pair for pair in pairs["look_alikes"] if alike(*pair)]
+    assert len(found) >= 0.6 * len(pairs["paraphrases"])
+    assert len(mistaken) <= 0.1 * len(pairs["look_alikes"])
+    assert not any(near_duplicate(*pair) for pair in pairs["look_alikes"])
+
+
+def test_pairs_of_a_store_are_those_that_comparing_each_with_each_finds() -> None:
+    texts = [
+        text for pair in tomllib.loads((LABELLED / "second.toml").read_text("utf-8"))["paraphrases"] for text in pair
+    ]
+    rules = [behavior(f"b{at:02}", text) for at, text in enumerate(texts)]
+    every = {(one.id, other.id) for one, other in combinations(rules, 2) if alike(one.canonical, other.canonical)}
+    assert {(pair.one.id, pair.other.id) for pair in likely_pairs(rules)} == every
 
 
 @settings(deadline=None)

@@ -7,7 +7,7 @@ condition, a direction or a number does.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -350,18 +350,20 @@ _ENDINGS = frozenset(
 
 @cache
 def _related() -> dict[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
-    for word, others in data_rows(__file__, "related_words.tsv"):
-        for each in (word, *others.split()):
-            found.setdefault(plain(each), set()).add(word)
-    return {word: frozenset(groups) for word, groups in found.items()}
+    rows = data_rows(__file__, "related_words.tsv")
+    return _grouped(((word, f"{word} {others}") for word, others in rows), ("en",))
 
 
 @cache
 def _alternatives() -> dict[str, frozenset[str]]:
+    return _grouped(data_rows(__file__, "alternatives.tsv"), LANGUAGES)
+
+
+def _grouped(rows: Iterable[Sequence[str]], languages: Sequence[str]) -> dict[str, frozenset[str]]:
+    """Return the groups that each word is in, by its form in each of *languages*; *rows* are groups and their words."""
     found: dict[str, set[str]] = {}
-    for group, words in data_rows(__file__, "alternatives.tsv"):
+    for group, words in rows:
         for word in words.split():
-            for language in LANGUAGES:
+            for language in languages:
                 found.setdefault(plain(word, language), set()).add(group)
     return {word: frozenset(groups) for word, groups in found.items()}

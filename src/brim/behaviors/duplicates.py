@@ -37,7 +37,7 @@ NEAR_DUPLICATE = 0.8
 """From here on two texts count as wordings of one rule."""
 DIFFERENT = 0.75
 """The highest similarity of two texts that don't say the same for certain."""
-ALIKE = 0.4
+ALIKE = 0.35
 """The share of common words from which two rules are offered to a person, if nothing keeps them apart."""
 WORK = 50_000
 """Comparisons of a store's rules for pairs that may say the same."""
@@ -247,18 +247,21 @@ def _is_reworded(match: _Match) -> bool:
     one, other, pairs, extra, missing = match
     if any(is_unspaced(word[0]) for word in extra) or any(excludes(*each) for each in product(extra, missing)):
         return False
-    agreeing = clashing = 0
-    for word in pairs.keys() - LIGHT.keys():
-        mine, theirs = ({each.negated for each in places} for places in (one.places[word], other.places[pairs[word]]))
-        agreeing += mine == theirs
-        clashing += mine.isdisjoint(theirs)
-    negates = [any(each.negated for each in rule.clauses) for rule in (one, other)]
-    if clashing and (clashing >= agreeing or negates[0] != negates[1]):
+    if any(_clashes(match, word) for word in pairs if word not in LIGHT):
         return False
     if not _own_conditions(one, extra).isdisjoint(_own_conditions(other, missing)):
         return False
     gaps = _gaps(one, pairs)
     return not gaps or gaps != _gaps(other, {word: word for word in pairs.values()})
+
+
+def _clashes(match: _Match, word: str) -> bool:
+    """Whether *word* is negated in one of two rules only; a word of a condition may be, if both negate something."""
+    places = match.one.places[word], match.other.places[match.pairs[word]]
+    mine, theirs = ({each.negated for each in every} for every in places)
+    negating = {any(each.negated for each in rule.clauses) for rule in (match.one, match.other)}
+    is_condition = any(each.role for every in places for each in every)
+    return mine.isdisjoint(theirs) and not (is_condition and negating == {True})
 
 
 def _own_conditions(rule: _Rule, words: list[str]) -> set[str]:
@@ -377,19 +380,23 @@ def likely_pairs(behaviors: Iterable[Behavior]) -> list[Pair]:
     """Return the pairs that may say the same, the most alike first; after ``WORK`` comparisons no more are found."""
     ordered = sorted(behaviors, key=lambda behavior: behavior.id)
     holders: dict[str, list[int]] = {}
+    sizes: list[int] = []
     found: list[Pair] = []
     work = 0
     for at, each in enumerate(ordered):
         words = _words(each.canonical) - LIGHT.keys()
-        near = Counter(index for word in words for index in holders.get(word, ()))
-        for index in sorted(index for index, shared in near.items() if shared > 1 or len(words) < 3):
+        near = Counter(index for word in words for index in {i for key in keys_of(word) for i in holders.get(key, ())})
+        for index, shared in sorted(near.items()):
+            if shared < min(2, len(words), sizes[index]) or 2 * shared < ALIKE * (len(words) + sizes[index]):
+                continue
             work += 1
             if alike(ordered[index].canonical, each.canonical):
                 found.append(Pair(ordered[index], each, similarity(ordered[index].canonical, each.canonical)))
         if work > WORK:
             break
-        for word in words:
-            holders.setdefault(word, []).append(at)
+        sizes.append(len(words))
+        for key in {key for word in words for key in keys_of(word)}:
+            holders.setdefault(key, []).append(at)
     return sorted(found, key=lambda pair: (-pair.similarity, pair.one.id, pair.other.id))
 
 
