@@ -239,29 +239,34 @@ def _is_reordered(match: _Match) -> bool:
 
 
 def _is_reworded(match: _Match) -> bool:
-    """Whether two texts that are built otherwise agree in what they negate, and in none only a word was exchanged.
+    """Whether two texts that are built otherwise agree in what they negate, and more than a word was exchanged.
 
     Who writes a rule about something else in the same words exchanges a word where it stood. Who says the same
     otherwise changes more than that.
     """
     one, other, pairs, extra, missing = match
-    if any(is_unspaced(word[0]) for word in extra) or any(excludes(*each) for each in product(extra, missing)):
+    if any(is_unspaced(word[0]) for word in extra) or _clash(match):
         return False
-    if any(_clashes(match, word) for word in pairs if word not in LIGHT):
-        return False
+    for word, instead in product(extra, missing):
+        if excludes(word, instead) and _negated(one, word) == _negated(other, instead):
+            return False
     if not _own_conditions(one, extra).isdisjoint(_own_conditions(other, missing)):
         return False
     gaps = _gaps(one, pairs)
     return not gaps or gaps != _gaps(other, {word: word for word in pairs.values()})
 
 
-def _clashes(match: _Match, word: str) -> bool:
-    """Whether *word* is negated in one of two rules only; a word of a condition may be, if both negate something."""
-    places = match.one.places[word], match.other.places[match.pairs[word]]
-    mine, theirs = ({each.negated for each in every} for every in places)
-    negating = {any(each.negated for each in rule.clauses) for rule in (match.one, match.other)}
-    is_condition = any(each.role for every in places for each in every)
-    return mine.isdisjoint(theirs) and not (is_condition and negating == {True})
+def _negated(rule: _Rule, word: str) -> set[bool]:
+    return {each.negated for each in rule.places[word]}
+
+
+def _clash(match: _Match) -> bool:
+    """Whether a word is negated in one rule only, unless both negate another word and agree in most of them."""
+    one, other, pairs, _, _ = match
+    senses = [(_negated(one, word), _negated(other, pairs[word])) for word in pairs if word not in LIGHT]
+    clashing = sum(mine.isdisjoint(theirs) for mine, theirs in senses)
+    agreeing = len(senses) - clashing
+    return clashing > 0 and (clashing >= agreeing or not any(True in mine & theirs for mine, theirs in senses))
 
 
 def _own_conditions(rule: _Rule, words: list[str]) -> set[str]:
