@@ -37,7 +37,7 @@ NEAR_DUPLICATE = 0.8
 """From here on two texts count as wordings of one rule."""
 DIFFERENT = 0.75
 """The highest similarity of two texts that don't say the same for certain."""
-ALIKE = 0.35
+ALIKE = 0.4
 """The share of common words from which two rules are offered to a person, if nothing keeps them apart."""
 WORK = 50_000
 """Comparisons of a store's rules for pairs that may say the same."""
