@@ -66,8 +66,8 @@ GENERIC = frozenset(("cod", "fil", "statement", "thing", "place"))
 """Nouns that do."""
 LIGHT = dict.fromkeys((*BLANK, *GENERIC, "write", "create"), 0.25)
 """What those weigh that say little; others weigh 1."""
-_NAMES = re.compile(r"(?<=\s)[A-Z]\b|\b\w*[a-z][A-Z]\w*")
-"""Words whose case matters: ``getUser``, and single letters inside a text."""
+_NAMES = re.compile(r"(?<=\s)[A-HJ-Z]\b|\b\w*[a-z][A-Z]\w*")
+"""Words whose case matters: ``getUser``, and single letters inside a text, apart from *I*."""
 _SYMBOLS = re.compile(r"[=<>&|+*/\\^%$#@~{}\[\]]+")
 """Signs that are code: ``==`` and ``===`` have no words."""
 _NAMED = re.compile(r"`[^`]+`|(?<=[a-z,] )[A-Z][\w.+#-]*|\b[\w-]*(?:[a-z][A-Z]|\d|[._/][a-z])[\w./-]*")
@@ -188,7 +188,9 @@ class _Match(NamedTuple):
 
 @lru_cache(4_096)
 def _rule(text: str) -> _Rule:
-    clauses = in_order(clauses_of(text))
+    clauses = tuple(
+        Clause("", True, each.phrases) if each.role == "without" else each for each in in_order(clauses_of(text))
+    )
     places = _places(clauses)
     return _Rule(clauses, places, frozenset(key for word in places for key in keys_of(word)))
 
