@@ -141,8 +141,9 @@ def alike(a: str, b: str) -> bool:
     pairs = _pairs(one.places, other.places)
     extra = [word for word in one.places if word not in pairs]
     missing = [word for word in other.places if word not in pairs.values()]
-    weights = [sum(LIGHT.get(word, 1.0) for word in words) for words in (pairs, extra, missing)]
-    if weights[0] < 1.5 or 2 * weights[0] / (2 * weights[0] + weights[1] + weights[2]) < ALIKE:
+    shared = sum(min(LIGHT.get(word, 1.0), LIGHT.get(instead, 1.0)) for word, instead in pairs.items())
+    left = sum(LIGHT.get(word, 1.0) for word in (*extra, *missing))
+    if shared < 1.5 or 2 * shared / (2 * shared + left) < ALIKE:
         return False
     if any(map(counts, (*extra, *missing))) or (_names(a, extra) and _names(b, missing)):
         return False
@@ -394,7 +395,7 @@ def likely_pairs(behaviors: Iterable[Behavior]) -> list[Pair]:
         words = _words(each.canonical) - LIGHT.keys()
         near = Counter(index for word in words for index in {i for key in keys_of(word) for i in holders.get(key, ())})
         for index, shared in sorted(near.items()):
-            if shared < min(2, len(words), sizes[index]) or 2 * shared < ALIKE * (len(words) + sizes[index]):
+            if 2 * shared + 1 < ALIKE * (len(words) + sizes[index]):  # light words add up to 1 at most, mostly
                 continue
             work += 1
             if alike(ordered[index].canonical, each.canonical):
