@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from brim.tokens.messages.frameworks import as_blocks
+
 Block = dict[str, Any]
 
 _ROLES = {"developer": "system", "model": "assistant", "tool": "user", "function": "user"}
@@ -33,6 +35,11 @@ def fields(value: Any) -> Block:
     if not found:
         raise Unconvertible(f"an object of type {type(value).__name__} has neither role nor content")
     return found
+
+
+def message_fields(message: Any) -> Block:
+    """Return *message*, of a provider or a framework, as a dict."""
+    return fields(as_blocks(message))
 
 
 def role_of(message: Block) -> str:
@@ -164,7 +171,7 @@ def anthropic_request(messages: Sequence[Any], tools: Sequence[Any] | None) -> R
     """Return the arguments for Anthropic's endpoint: system texts are taken out of the list of messages."""
     system: list[Block] = []
     turns: list[Block] = []
-    for message in map(fields, messages):
+    for message in map(message_fields, messages):
         role, blocks = turn(message)
         content = [_anthropic_block(block) for block in blocks]
         if role == "system":
@@ -184,7 +191,7 @@ def anthropic_request(messages: Sequence[Any], tools: Sequence[Any] | None) -> R
 def openai_request(messages: Sequence[Any], tools: Sequence[Any] | None) -> Request:
     """Return the arguments for OpenAI's endpoint, which takes the items of the Responses API."""
     items: list[Block] = []
-    for message in map(fields, messages):
+    for message in map(message_fields, messages):
         if message.get("type", "message") != "message":
             items.append(message)
             continue
@@ -207,7 +214,7 @@ def gemini_request(messages: Sequence[Any], tools: Sequence[Any] | None) -> Requ
     system: list[Block] = []
     contents: list[Block] = []
     names: dict[str, str] = {}
-    for message in map(fields, messages):
+    for message in map(message_fields, messages):
         role = role_of(message)
         if "parts" in message:
             parts = [dict(fields(part)) for part in message["parts"] or ()]

@@ -34,6 +34,16 @@ JSON = st.recursive(
     ),
     max_leaves=25,
 )
+FIELDS = st.dictionaries(st.one_of(st.sampled_from(NAMES), st.text(max_size=5)), JSON, max_size=4)
+MESSAGES = st.one_of(
+    st.text(max_size=20),
+    st.builds(
+        lambda fields, name, value: {**fields, name: value},
+        FIELDS,
+        st.sampled_from(["role", "content", "parts", "type", "tool_calls"]),
+        JSON.filter(lambda value: value is not None),
+    ),
+)
 MODELS = st.sampled_from(
     ["gpt-4o", "gpt-4", "gpt-5.5", "claude-sonnet-4-5", "claude-opus-5", "gemini-2.5-pro", "gemini-3", ""]
 )
@@ -41,7 +51,7 @@ RATIOS = st.tuples(st.floats(0.5, 1), st.floats(1, 1.5), st.floats(1.5, 2))
 
 
 @settings(deadline=None)
-@given(st.lists(JSON, max_size=5), st.one_of(st.none(), JSON), MODELS, RATIOS)
+@given(st.lists(MESSAGES, max_size=5), st.one_of(st.none(), JSON), MODELS, RATIOS)
 def test_the_numbers_hold_together(
     messages: list[object], tools: object, model: str, ratio: tuple[float, float, float]
 ) -> None:
@@ -65,7 +75,7 @@ def test_the_numbers_hold_together(
 
 
 @settings(deadline=None)
-@given(st.lists(JSON, max_size=4), MODELS)
+@given(st.lists(MESSAGES, max_size=4), MODELS)
 def test_a_message_costs_the_same_beside_others(messages: list[object], model: str) -> None:
     def run(several: list[object]) -> tuple[int, ...]:
         return measure(several, model_name=model, encoding="o200k_base", count_text=len).per_message

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from brim.tokens.messages import Tally, measure
+from brim.errors import InputError
+from brim.tokens.messages import Framing, Tally, measure
 
 
 def words(text: str) -> int:
@@ -154,9 +155,6 @@ def test_an_object_of_a_plain_chat_is_exact() -> None:
         {"type": "message", "role": "user", "content": "x"},
         {"role": "assistant", "content": "x", "tool_calls": [CALL]},
         "x",
-        None,
-        7,
-        [],
     ],
 )
 def test_anything_but_plain_chat_is_not_exact(message: object) -> None:
@@ -196,7 +194,20 @@ def test_a_hostile_object_never_raises() -> None:
         def __str__(self) -> str:
             raise RuntimeError
 
-    assert tally(Hostile(), {"role": "user", "content": [Hostile()]}).tokens > 0
+    assert tally({"role": "user", "content": [Hostile()]}).tokens > 0
+    with pytest.raises(InputError, match=r"messages\[0\]: can't read a tests Hostile as a message"):
+        tally(Hostile())
+
+
+@pytest.mark.parametrize(
+    ("message", "what"),
+    [(None, "None"), (7, "a int"), ([], "a list"), ({}, "a dict without"), ({"x": 1}, "a dict without"), (b"x", "a bytes")],
+)
+def test_what_is_no_message_is_refused_by_its_place_and_type(message: object, what: str) -> None:
+    with pytest.raises(InputError, match=rf"messages\[1\]: can't read {what}.* Pass dicts, or objects of openai"):
+        tally({"role": "user", "content": "x"}, message)
+    framing = Framing(3, 4, roles=True)
+    assert measure([message], model_name="gpt-4o", encoding=None, count_text=words, framing=framing).tokens > 0
 
 
 def test_circles_and_depth_never_raise() -> None:
@@ -207,7 +218,7 @@ def test_circles_and_depth_never_raise() -> None:
     deep: object = "bottom"
     for _ in range(5_000):
         deep = [deep]
-    assert tally(circle, loop, {"role": "user", "content": deep}, {"role": "user", "content": circle}).tokens > 0
+    assert tally(loop, {"role": "user", "content": deep}, {"role": "user", "content": circle}).tokens > 0
 
 
 def test_what_is_shared_many_times_over_takes_no_time() -> None:

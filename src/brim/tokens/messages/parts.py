@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from brim.files import data_rows
 from brim.tokens.messages import media
 from brim.tokens.messages.fields import DEEPEST, REPEATS, compact, first, get, is_sequence, string
+from brim.tokens.messages.frameworks import framework_of
 from brim.tokens.messages.rules import best, load, width
 
 if TYPE_CHECKING:
@@ -326,6 +327,15 @@ _ROLES = frozenset(("system", "user", "assistant"))
 _PLAIN = frozenset(("role", "content", "name"))
 _OTHER_NAMES = {"human": "user", "ai": "assistant"}
 _RESULT_ROLES = frozenset(("tool", "function"))
+
+
+def is_message(message: object) -> bool:
+    """Whether *message* is one of some format: a text, or something with a role, a content, parts or a type."""
+    if isinstance(message, str) or framework_of(message):
+        return True
+    if isinstance(message, (bytes, bytearray, int, float)) or is_sequence(message):
+        return False
+    return first(message, "role", "content", "parts", "type", "message", "tool_calls", "function_call") is not None
 
 
 def add_message(message: object, walk: Walk) -> None:

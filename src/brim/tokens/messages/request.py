@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from brim.errors import InputError
-from brim.tokens.messages.fields import first, get, is_mapping, is_sequence
-from brim.tokens.messages.parts import Walk, add_message, add_system
+from brim.tokens.messages.fields import first, get, is_mapping, is_sequence, string
+from brim.tokens.messages.frameworks import as_blocks, instructions_of
+from brim.tokens.messages.parts import Walk, add_message, add_system, is_message
 from brim.tokens.messages.rules import family, spellings
 from brim.tokens.messages.schemas import add_output_schema, add_tools
 from brim.tokens.messages.tally import Ledger
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _BODIES = ("messages", "input", "contents")
 _SYSTEMS = ("system", "instructions", "systemInstruction", "system_instruction")
+READABLE = "dicts, or objects of openai, anthropic, google-genai, langchain or pydantic-ai"
+"""The messages that brim reads."""
 
 
 class Request:
@@ -109,13 +112,19 @@ def measure(
 
     Framing of OpenAI's chat models: https://cookbook.openai.com/examples/how_to_count_tokens_with_tiktoken
 
-    Raises ``InputError`` if *messages* is something else; never for what is in a message.
+    Raises ``InputError`` if *messages*, or one of them, is something else; never for what is in a message. With a
+    *framing* of the caller's own, anything in the list is counted somehow.
 
     >>> chat = [{"role": "user", "content": "two words"}]
     >>> measure(chat, model_name="gpt-4o", encoding="o200k_base", count_text=lambda text: len(text.split()))
     Tally(9, exact)
     """
     request = split(messages, tools)
+    if framing is None:
+        for index, message in enumerate(request.messages):
+            refuse_unknown(index, message)
+    request.system += filter(None, [instructions_of(request.messages)])
+    request.messages = [as_blocks(message) for message in request.messages]
     names = spellings(model_name or "")
     rule = family(names) if framing is None else family(names).framed(framing)
     ledger = Ledger(count_text)
@@ -134,8 +143,49 @@ def measure(
     if request.schema is not None:
         add_output_schema(request.schema, walk)
     ledger.begin_messages()
+    replaced = compacted(request.messages)
     for index, message in enumerate(request.messages):
         walk.begin(index)
-        add_message(message, walk)
+        if index not in replaced:
+            add_message(message, walk)
         ledger.close_message()
     return ledger.tally()
+
+
+def refuse_unknown(index: int, message: object) -> None:
+    """Raise ``InputError`` if *message*, the one at *index*, isn't a message of any known format."""
+    if not is_message(message):
+        raise InputError(f"messages[{index}]: can't read {described(message)} as a message. Pass {READABLE}.")
+
+
+def described(message: object) -> str:
+    """Return what *message* is, for an error: ``a haystack ChatMessage``, ``None``, ``a dict without role``."""
+    if message is None:
+        return "None"
+    if is_mapping(message):
+        return "a dict without a role, content or parts"
+    package = type(message).__module__.partition(".")[0]
+    return f"a {type(message).__name__}" if package in ("builtins", "__main__") else f"a {package} {type(message).__name__}"
+
+
+def compacted(messages: list[object]) -> frozenset[int]:
+    """Return the places of messages that a provider's own compaction replaces: the model isn't sent them.
+
+    Anthropic ignores what stands before the last compaction block that has a summary. OpenAI's compaction item replaces
+    all but the user's and the developer's messages: those are kept next to it.
+    Sources: https://platform.claude.com/docs/en/build-with-claude/compaction and
+    https://developers.openai.com/api/docs/guides/compaction
+    """
+    for at in range(len(messages) - 1, -1, -1):
+        message = messages[at]
+        if get(message, "type") == "compaction":
+            return frozenset(place for place in range(at) if not _is_kept(messages[place]))
+        content = get(message, "content")
+        blocks = content if is_sequence(content) else ()
+        if any(get(block, "type") == "compaction" and get(block, "content") is not None for block in blocks):  # type: ignore[attr-defined]
+            return frozenset(range(at))
+    return frozenset()
+
+
+def _is_kept(item: object) -> bool:
+    return string(get(item, "role")) in ("user", "system", "developer")
