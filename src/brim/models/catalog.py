@@ -13,7 +13,8 @@ from brim.models import overrides
 from brim.models.charges import Charges, all_records, below_config, charges_of, priced, record_of, today
 from brim.models.light import UNKNOWN_WINDOW, Found, find, input_within
 from brim.models.overrides import PRICE_FIELDS
-from brim.models.usage import Tokens, read_usage
+from brim.models.response import Reported, read_response
+from brim.models.usage import Tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -186,13 +187,13 @@ def _rates(row: Row) -> dict[str, Any]:
     return {field: Decimal(row[field]) for field in PRICE_FIELDS if field in row}
 
 
-def cost(usage: object, model: str | Model, *, on: date | None = None) -> int | None:
+def cost(usage: object, model: str | Model | None = None, *, on: date | None = None) -> int | None:
     """Return the cost of one request in micro-dollars.
 
     Returns ``None`` if a price that it needs is unknown.
 
-    *usage* is the provider's report of one request, as a mapping or object; *on* is the day of the request, today by
-    default. The sum is exact and is rounded up once. A counter that is 0 needs no price, so a request without tokens
+    *usage* is a response of the provider's, which says its model and service tier, or only its report of usage, as a
+    mapping or object; *model* outranks what it says. *on* is the day of the request, today by default. The sum is exact and is rounded up once. A counter that is 0 needs no price, so a request without tokens
     costs 0 at any model.
 
     Cache writes without a price of their own are charged as input if the report has OpenAI's form, and nowhere else:
@@ -201,9 +202,13 @@ def cost(usage: object, model: str | Model, *, on: date | None = None) -> int | 
     >>> cost({"input_tokens": 1_000, "output_tokens": 100}, "claude-sonnet-4-5")
     4500
     """
-    tokens = usage if isinstance(usage, Tokens) else read_usage(usage)
+    reported = Reported(usage) if isinstance(usage, Tokens) else read_response(usage)
+    tokens = reported.tokens
     if not (tokens.prompt or tokens.output):
         return 0
+    if model is None and not reported.model:
+        raise InputError("cost needs a model: this usage doesn't say which one answered, so pass model=")
+    model = reported.model if model is None else model
     charges = charges_of(model) if isinstance(model, str) else _charges(model)
     return charges.cost(tokens, today() if on is None else (on.year, on.month, on.day))
 
