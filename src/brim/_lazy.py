@@ -13,15 +13,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def exports(package: str, **modules: str) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+def exports(
+    package: str, packages: str = "", **modules: str
+) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
     """Return ``__getattr__`` and ``__dir__`` for *package*: ``exports(__name__, module="Name Other", ...)``.
 
-    Each module is given with its public names, separated by spaces; together they become ``__all__``. Type checkers
-    read the imports under ``TYPE_CHECKING`` instead, which must have the same names.
+    Each module is given with its public names, separated by spaces; together with *packages*, which are exported
+    themselves, they become ``__all__``. Type checkers read the imports under ``TYPE_CHECKING`` instead, which must have
+    the same names.
     """
 
     def known() -> dict[str, str]:
-        return {name: module for module, names in modules.items() for name in names.split()}
+        named = {name: module for module, names in modules.items() for name in names.split()}
+        return {**dict.fromkeys(packages.split(), ""), **named}
 
     def __getattr__(name: str) -> object:
         if name == "__all__":
@@ -29,9 +33,9 @@ def exports(package: str, **modules: str) -> tuple[Callable[[str], object], Call
         module = known().get(name)
         if module is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        full_name = f"{package}.{module}"
+        full_name = f"{package}.{module or name}"
         __import__(full_name)
-        value: object = getattr(sys.modules[full_name], name)
+        value: object = getattr(sys.modules[full_name], name) if module else sys.modules[full_name]
         setattr(sys.modules[package], name, value)
         return value
 

@@ -7,7 +7,7 @@ and has ``validate`` and ``repair``.
 
 ``broken`` says what can't be sent, ``cuts`` where a history may be cut; ``draft`` holds one while it is pruned, and
 selects; ``receipt`` is what comes back. The pruners are in ``pruners``, ``summarize``, ``watermark`` and ``cap``.
-``transcript`` finds the conversation in a session file. ``validate`` shares only the reading with the pruners, because
+``transcript`` finds the conversation in a session file, ``bridge`` lets sync and async code call each other. ``validate`` shares only the reading with the pruners, because
 it is what they are tested against.
 """
 
@@ -19,13 +19,16 @@ from brim.history.formats import validate as validate
 from brim.history.pruners import FifoPruner as FifoPruner
 from brim.history.pruners import Pruner as Pruner
 from brim.history.pruners import SlidingWindowPruner as SlidingWindowPruner
+from brim.history.pruners import prune as prune
 from brim.history.receipt import CacheEffect as CacheEffect
 from brim.history.receipt import Change as Change
 from brim.history.receipt import Dropped as Dropped
 from brim.history.receipt import Pruned as Pruned
 from brim.history.receipt import Receipt as Receipt
 from brim.history.receipt import Repaired as Repaired
+from brim.history.receipt import Step as Step
 from brim.history.receipt import Violation as Violation
 from brim.history.summarize import SummarizePruner as SummarizePruner
+from brim.history.summarize import Summarizer as Summarizer
 from brim.history.watermark import Decisions as Decisions
 from brim.history.watermark import WatermarkPruner as WatermarkPruner

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, Literal, Protocol, cast, runtime_checkable
 
+from brim.history.bridge import in_thread
 from brim.history.draft import Draft, Pin, draft, whole_number
 from brim.history.entries import Provider
 from brim.history.formats import as_list
@@ -55,6 +56,22 @@ class Pruner(Protocol):
         only = strategy.view(given)
         work = draft(given, target, model=model, tools=tools, provider=provider, counter=counter, pin=pin, only=only)
         return strategy.choose(work, fill)
+
+    async def aprune(
+        self,
+        messages: Sequence[Any],
+        target: int,
+        *,
+        model: str | None = None,
+        tools: Sequence[Any] | None = None,
+        provider: Provider | Literal["auto"] = "auto",
+        counter: TokenCounter | None = None,
+        fill: bool = False,
+        pin: Pin | None = None,
+    ) -> Pruned:
+        """Prune in another thread, so that the event loop goes on; an async summarizer runs in the loop."""
+        how: Any = {"model": model, "tools": tools, "provider": provider, "counter": counter, "fill": fill, "pin": pin}
+        return await in_thread(self.prune, messages, target, **how)
 
 
 class Strategy(Pruner, ABC):
@@ -114,3 +131,22 @@ class SlidingWindowPruner(Strategy):
         kept = work.select(work.target, oldest=oldest, fill=fill)
         too_old = dict.fromkeys(range(oldest), f"older than the newest {self.turns} turns")
         return work.finish("sliding", kept, reasons=too_old)
+
+
+def prune(
+    messages: Sequence[Any],
+    target: int,
+    *,
+    model: str | None = None,
+    tools: Sequence[Any] | None = None,
+    provider: Provider | Literal["auto"] = "auto",
+    counter: TokenCounter | None = None,
+    fill: bool = False,
+    pin: Pin | None = None,
+) -> Pruned:
+    """Drop the oldest units of *messages* until the rest fits: ``FifoPruner().prune``.
+
+    The other pruners are classes. ``brim.fit`` takes the target from the model.
+    """
+    how: Any = {"model": model, "tools": tools, "provider": provider, "counter": counter, "fill": fill, "pin": pin}
+    return FifoPruner().prune(messages, target, **how)

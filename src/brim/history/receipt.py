@@ -53,11 +53,25 @@ class CacheEffect:
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """One thing that was done to make a history fit."""
+
+    action: str
+    """``cleared``, ``folded``, ``shortened``, ``dropped`` or ``summarized``."""
+    indices: tuple[int, ...]
+    """The places of the messages, in the given list."""
+    tokens: int
+    """How many tokens that saves."""
+    saving: int | None
+    """What each later request saves by it, in micro-dollars; None if the price is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
 class Receipt:
     """What a prune did, and why."""
 
     pruner: str
-    """The strategy: ``fifo``, ``sliding``, ``summarize``, ``watermark`` or ``cap``."""
+    """The strategy: ``fifo``, ``sliding``, ``summarize``, ``watermark``, ``cap`` or ``tiered``."""
     provider: Provider
     """Whose rules were kept."""
     model: str | None
@@ -78,6 +92,8 @@ class Receipt:
     """The effect on the prompt cache; None if nothing changed."""
     notes: tuple[str, ...] = ()
     """Anything else worth knowing."""
+    steps: tuple[Step, ...] = ()
+    """What was done, in order, where messages were changed and not only dropped."""
 
     @property
     def over_by(self) -> int:
@@ -87,6 +103,8 @@ class Receipt:
     def __str__(self) -> str:
         gone = sum(len(unit.indices) for unit in self.dropped)
         what = f"{gone:,} message{'' if gone == 1 else 's'} dropped" if gone else "nothing dropped"
+        changed = [f"{len(step.indices):,} {step.action}" for step in self.steps if step.action != "dropped"]
+        what = ", ".join((*changed, what))
         text = f"{self.pruner}: {what}, {self.before:,} -> {self.after:,} of {self.target:,} tokens"
         return text if self.fits else f"{text}; does not fit: {self.reason}"
 

@@ -43,7 +43,9 @@ def read_response(response: object) -> Reported:
         if usage is not response:
             raise
         raise InputError(f"{type(response).__name__} has no usage to read: give the whole response ({error})") from None
-    tier = next((each for holder in (response, metadata) if (each := _text(_field(holder, "service_tier")))), "").lower()
+    tier = next(
+        (each for holder in (response, metadata) if (each := _text(_field(holder, "service_tier")))), ""
+    ).lower()
     if tier not in _STANDARD and tier not in tokens.factors:
         tokens = tokens.replace(factors=(tier, *tokens.factors))
     ids = (_field(response, name) for name in ("id", "response_id", "responseId", "provider_response_id"))

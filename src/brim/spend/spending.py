@@ -23,7 +23,14 @@ LEASE = 600.0
 """Seconds after which a request that was neither settled nor released is charged in full: as long as SDKs wait."""
 
 NEVER_SENT = frozenset(
-    ("ConnectionRefusedError", "gaierror", "ConnectError", "ConnectTimeout", "NewConnectionError", "ConnectTimeoutError")
+    (
+        "ConnectionRefusedError",
+        "gaierror",
+        "ConnectError",
+        "ConnectTimeout",
+        "NewConnectionError",
+        "ConnectTimeoutError",
+    )
     + ("ClientConnectorError", "PoolTimeout", "UnsupportedProtocol", "LocalProtocolError", "InvalidURL")
 )
 """Errors of ``socket``, httpx, urllib3 and aiohttp that are raised before a request has left."""
@@ -97,7 +104,9 @@ class Spend:
         taken, limit = status.spent + status.reserved - self.amount, self._at_most
         if taken + self.amount > limit:
             self.reservation = self.ledger.release(reserved)
-            text = f"{self.scope}: {in_dollars(self.amount)} more doesn't fit: {in_dollars(taken)} of the caller's limit"
+            text = (
+                f"{self.scope}: {in_dollars(self.amount)} more doesn't fit: {in_dollars(taken)} of the caller's limit"
+            )
             sums: Any = {"limit": limit, "spent": status.spent, "reserved": status.reserved - self.amount}
             raise LimitReached(
                 f"{text} of {in_dollars(limit)} is spent or reserved: raise limit_usd, or stop here",
