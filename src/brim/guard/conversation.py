@@ -22,7 +22,7 @@ from brim.errors import DoesNotFit, InputError
 from brim.guard.fitting import Fitted, Name, Request, in_request, named, room_for
 from brim.guard.tiers import TieredPruner
 from brim.history.bridge import in_thread
-from brim.history.content import text_of
+from brim.history.content import listed, text_of
 from brim.history.draft import Pin
 from brim.history.entries import Provider
 from brim.history.formats import as_list
@@ -64,8 +64,8 @@ class Guard:
     provider's cache stays warm. Counts rest on what the provider reported for the calls before.
 
     *ledger* is where money is counted: an address for ``open_ledger``, or a ledger. Every call reserves the most that
-    it can cost in *scope* before it's sent. *limit_usd* is a limit of your own for that scope: it never changes one that
-    is stored, and the smaller one holds. Without a ledger it holds for this process and its children.
+    it can cost in *scope* before it's sent. *limit_usd* is a limit of your own for that scope: it never changes a
+    stored one, and the smaller one holds. Without a ledger it holds for this process and its children.
 
     *rules* are told in the system prompt (``call.system``), those that matter for the first prompt, in at most
     *rule_tokens*; none by default, because a library reads no configuration. *max_output*, *target*, *sure*, *pin* and
@@ -469,7 +469,7 @@ def _is_for_an_hour(part: Any, depth: int = 0) -> bool:
     if string(get(get(part, "cache_control"), "ttl")) == "1h":
         return True
     inner = part if is_sequence(part) else get(part, "content")
-    return depth < 4 and is_sequence(inner) and any(_is_for_an_hour(each, depth + 1) for each in inner)  # type: ignore[attr-defined]
+    return depth < 4 and any(_is_for_an_hour(each, depth + 1) for each in listed(inner))
 
 
 def _ledger(given: str | Ledger | None, limit: int | None) -> Ledger | None:

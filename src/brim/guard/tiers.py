@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -294,10 +295,8 @@ def calls_in(entry: Entry) -> Iterator[tuple[str, str, Any]]:
         inner = first(call, "function", "custom", "functionCall", "function_call") or call
         arguments = first(inner, "input", "arguments", "args")
         if isinstance(arguments, str):
-            try:
+            with suppress(ValueError, RecursionError):  # what isn't JSON is shown as it is
                 arguments = json.loads(arguments)
-            except ValueError:
-                pass  # what isn't JSON is shown as it is
         id = string(first(call, "call_id", "id")) or string(get(inner, "id"))
         yield id, string(get(inner, "name")), arguments
 

@@ -7,8 +7,8 @@ and has ``validate`` and ``repair``.
 
 ``broken`` says what can't be sent, ``cuts`` where a history may be cut; ``draft`` holds one while it is pruned, and
 selects; ``receipt`` is what comes back. The pruners are in ``pruners``, ``summarize``, ``watermark`` and ``cap``.
-``transcript`` finds the conversation in a session file, ``bridge`` lets sync and async code call each other. ``validate`` shares only the reading with the pruners, because
-it is what they are tested against.
+``transcript`` finds the conversation in a session file, ``bridge`` lets sync and async code call each other.
+``validate`` shares only the reading with the pruners, because it is what they are tested against.
 """
 
 from brim.history.cap import ToolResultCap as ToolResultCap

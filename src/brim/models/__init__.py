@@ -4,8 +4,8 @@ A model's name goes in, in whatever spelling an agent, a provider or a person wr
 maximum input and output, its tokenizer family and its dated prices. Nothing here asks the network.
 
 ``names`` knows how a name may be spelled, ``overrides`` what the configuration says, ``windows`` what agents and
-providers reported. ``light`` has the few facts that hooks need, ``usage`` reads a provider's usage report, ``response`` a
-whole response, ``charges`` has the prices in whole numbers, ``catalog`` the full record, the search and ``cost``.
+providers reported. ``light`` has the few facts that hooks need, ``usage`` reads a provider's usage report, ``response``
+a whole response, ``charges`` has the prices in whole numbers, ``catalog`` the full record, the search and ``cost``.
 """
 
 from __future__ import annotations

@@ -193,8 +193,8 @@ def cost(usage: object, model: str | Model | None = None, *, on: date | None = N
     Returns ``None`` if a price that it needs is unknown.
 
     *usage* is a response of the provider's, which says its model and service tier, or only its report of usage, as a
-    mapping or object; *model* outranks what it says. *on* is the day of the request, today by default. The sum is exact and is rounded up once. A counter that is 0 needs no price, so a request without tokens
-    costs 0 at any model.
+    mapping or object; *model* outranks what it says. *on* is the day of the request, today by default. The sum is exact
+    and is rounded up once. A counter that is 0 needs no price, so a request without tokens costs 0 at any model.
 
     Cache writes without a price of their own are charged as input if the report has OpenAI's form, and nowhere else:
     OpenAI charges them so. A dollar per million tokens is a micro-dollar per token, so nothing is divided here.

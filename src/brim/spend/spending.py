@@ -23,15 +23,8 @@ LEASE = 600.0
 """Seconds after which a request that was neither settled nor released is charged in full: as long as SDKs wait."""
 
 NEVER_SENT = frozenset(
-    (
-        "ConnectionRefusedError",
-        "gaierror",
-        "ConnectError",
-        "ConnectTimeout",
-        "NewConnectionError",
-        "ConnectTimeoutError",
-    )
-    + ("ClientConnectorError", "PoolTimeout", "UnsupportedProtocol", "LocalProtocolError", "InvalidURL")
+    "ConnectionRefusedError gaierror ConnectError ConnectTimeout NewConnectionError ConnectTimeoutError "
+    "ClientConnectorError PoolTimeout UnsupportedProtocol LocalProtocolError InvalidURL".split()
 )
 """Errors of ``socket``, httpx, urllib3 and aiohttp that are raised before a request has left."""
 
@@ -210,8 +203,8 @@ class Spender:
 
         *max_output* is the most that may come back: what you send as ``max_tokens``.
 
-        >>> with ledger.spend("shop/agent-1", model=name, messages=messages, max_output=1_000) as spend:  # doctest: +SKIP
-        ...     spend.settle(client.messages.create(...))
+            with ledger.spend("shop/agent-1", model=model, messages=messages, max_output=1_000) as spend:
+                spend.settle(client.messages.create(...))
         """
         from brim.tokens.counters import counter_for
 
@@ -243,9 +236,9 @@ def most_it_costs(model: str, prompt: int, output: int, *, hour: bool = False) -
     from brim.models.catalog import cost
     from brim.models.usage import Tokens
 
-    written = {"cache_write_1h" if hour else "cache_write_5m": prompt}
     plain = estimate_cost(model, input_tokens=prompt, output_tokens=output)
-    return max(plain, cost(Tokens(output=output, **written), model) or 0)
+    written = Tokens(output=output, cache_write_1h=prompt) if hour else Tokens(output=output, cache_write_5m=prompt)
+    return max(plain, cost(written, model) or 0)
 
 
 def on_worker(ledger: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Future[Any]:
@@ -253,7 +246,7 @@ def on_worker(ledger: Any, function: Callable[..., Any], *args: Any, **kwargs: A
     from concurrent.futures import ThreadPoolExecutor
 
     process, worker = getattr(ledger, "_worker", (0, None))
-    if process != os.getpid():
+    if worker is None or process != os.getpid():
         worker = ThreadPoolExecutor(1, "brim-ledger")
         ledger._worker = os.getpid(), worker
     found: Future[Any] = worker.submit(function, *args, **kwargs)

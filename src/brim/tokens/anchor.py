@@ -212,8 +212,9 @@ class AnchoredTokenCounter:
     ) -> Anchor | None:
         """Remember the provider's *reported_tokens* for *messages* and *tools*, or read them from its response.
 
-        They are all of the input: fresh, read from the cache and written to it. When the reply is the last of *messages*
-        already, give its *output_tokens* as well; otherwise it is part of the rest when it is appended later.
+        They are all of the input: fresh, read from the cache and written to it. When the reply is the last of
+        *messages* already, give its *output_tokens* as well; otherwise it is part of the rest when it is appended
+        later.
 
         Nothing is remembered, and None returned, when there are no messages or no tokens: such events say nothing.
         """
