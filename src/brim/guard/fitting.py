@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar
@@ -147,11 +148,14 @@ class Request:
         """Return the request in at most *target* tokens, if possible."""
         goal = target
         for _ in range(ROUNDS):
-            pruned = self._prune(pruner, goal, pin, fill)
+            attempt = copy.copy(pruner)  # a pruner with a memory must not remember an attempt that was too large
+            pruned = self._prune(attempt, goal, pin, fill)
             high = pruned.tokens.high
             if not sure or high <= target or not pruned.fits:
                 break
             goal = min(goal - 1, goal * target // high)
+        if isinstance(pruner, WatermarkPruner) and isinstance(attempt, WatermarkPruner):
+            pruner.decisions = attempt.decisions
         size = high if sure else int(pruned.tokens)
         reason = pruned.receipt.reason
         if size > target and not reason:

@@ -71,7 +71,7 @@ class TieredPruner(Strategy):
         """Return *work*, changed and cut if it is over the high mark."""
         high, low = int(self.high * work.target), int(self.low * work.target)
         if work.total <= high:
-            return work.finish("tiered", range(len(work.units)))
+            return work.finish("tiered", work.select(high))
         bench = Bench(work)
         self._clear(bench, low)
         self._fold(bench, low)
@@ -80,7 +80,7 @@ class TieredPruner(Strategy):
         changed, steps = bench.finish()
         # Halfway is enough: dropping loses more than another cut costs. Less would mean a cut in every turn.
         if changed.total <= (high + low) // 2:
-            pruned = changed.finish("tiered", range(len(changed.units)))
+            pruned = changed.finish("tiered", changed.select(high))
         else:
             pruned = self._drop(changed, high, low, fill)
             steps = (*steps, *self._dropped(changed, pruned))

@@ -44,7 +44,8 @@ class SummarizePruner(Strategy):
 
     *summarize* is given the messages that leave, oldest first (after a first round that was too large the summary so
     far, then what leaves with it), and returns a text; it may be async. Without it the summary
-    quotes: the user's words, the calls, what went wrong (see ``extract``). It becomes a message of the user's, between ``<summary>`` tags.
+    quotes: the user's words, the calls, what went wrong (see ``extract``). It becomes a message of the
+    user's, between ``<summary>`` tags.
 
     A summary that isn't smaller than what it replaces is rejected, and what it would have replaced is dropped. If
     *summarize* raises or returns no text, the quoting summary is used. The receipt says which it was. At least

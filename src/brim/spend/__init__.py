@@ -4,7 +4,8 @@ Bottom up: ``money`` is amounts and what requests cost. ``limits`` has the rules
 ``CostBudget``, which watches one while money is spent. ``periods`` has limits per day, week, month or session, in
 dollars or tokens. ``ledger`` is what a ledger of many scopes does: it decides
 before the money is spent (``brim.store.open_ledger`` opens one), and ``spending`` is the money of one request.
-``account`` compares one session's requests with its client's own total, and ``meter`` adds up the requests of a stream, each once.
+``account`` compares one session's requests with its client's own total, and ``meter`` adds up the
+requests of a stream, each once.
 """
 
 from __future__ import annotations

@@ -23,8 +23,10 @@ LEASE = 600.0
 """Seconds after which a request that was neither settled nor released is charged in full: as long as SDKs wait."""
 
 NEVER_SENT = frozenset(
-    "ConnectionRefusedError gaierror ConnectError ConnectTimeout NewConnectionError ConnectTimeoutError "
-    "ClientConnectorError PoolTimeout UnsupportedProtocol LocalProtocolError InvalidURL".split()
+    (
+        *("ConnectionRefusedError", "gaierror", "ConnectError", "ConnectTimeout", "NewConnectionError"),
+        *("ConnectTimeoutError", "ClientConnectorError", "PoolTimeout", "UnsupportedProtocol", "LocalProtocolError"),
+    )
 )
 """Errors of ``socket``, httpx, urllib3 and aiohttp that are raised before a request has left."""
 
