@@ -104,6 +104,8 @@ class Guard:
         self.strategy = (
             TieredPruner(summarize=summarize, exclude_tools=exclude_tools) if strategy is None else named(strategy)
         )
+        if isinstance(self.strategy, WatermarkPruner) and self.strategy.decisions.cut:
+            raise InputError("strategy: a guard remembers its own cuts, so give a WatermarkPruner without decisions")
         self.ledger = _ledger(ledger, self.limit)
         """Where money is counted; None if neither a ledger nor a limit was given."""
         self.rules, self._rule_tokens = tuple(rules), rule_tokens
@@ -167,12 +169,11 @@ class Guard:
             output, target = room_for(self.model, self.max_output if max_output is None else max_output, self._target)
             system = with_text(system, self._rule_text(given))
             cut, note = self._cut.found_in(given)
-            if isinstance(self.strategy, WatermarkPruner):
-                cut, note = Cut(), ""  # it has its own memory
             view = cut.view(given)
             request = Request(view, self.model, system, tools, self._provider, in_request(self.counter.counter, system))
             pin = cut.pinned(self._pin, given)
-            fitted = request.fit(self.strategy, self._goal(request, target), output, sure=self._sure, pin=pin)
+            pruner = copy.copy(self.strategy)  # one with a memory forgets it: the cut is remembered here
+            fitted = request.fit(pruner, self._goal(request, target), output, sure=self._sure, pin=pin)
             self._cut, receipt = cut.cut_again(given, view, fitted)
             tokens = self.count(fitted.messages, system, tools)
             tokens = tokens if tokens.basis == "anchored" and int(tokens) <= target else fitted.tokens
