@@ -103,7 +103,7 @@ def _assistant_item(tape: Tape) -> Message:
 
 
 def _hosted_item(tape: Tape) -> Message:
-    kind = tape.pick(("web_search_call", "file_search_call", "mcp_call", "compaction", "agent_message"))
+    kind = tape.pick(("web_search_call", "file_search_call", "mcp_call", "image_generation_call", "agent_message"))
     return {"type": kind, "id": tape.fresh("ws_"), "status": "completed"}
 
 

@@ -114,10 +114,13 @@ def test_any_list_is_of_some_format(data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("kind", ["human", "ai", "AIMessageChunk", "HumanMessageChunk"])
-def test_langchains_messages_are_chat_whatever_the_model_and_the_parts(kind: str) -> None:
+def test_langchains_messages_are_for_the_models_provider_whatever_their_parts(kind: str) -> None:
     parts = [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "Hello"}]
     for content in ("Hello", parts):
-        assert provider_of([SimpleNamespace(type=kind, content=content)], "auto", "claude-sonnet-4-5") == "openai"
+        messages = [SimpleNamespace(type=kind, content=content)]
+        assert provider_of(messages, "auto", "claude-sonnet-4-5") == "anthropic"
+        assert provider_of(messages, "auto", "gemini-2.5-pro") == "gemini"
+        assert provider_of(messages, "auto", "gpt-4o") == provider_of(messages, "auto") == "openai"
 
 
 def test_a_developer_speaks_in_openais_formats_only() -> None:

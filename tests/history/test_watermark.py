@@ -486,3 +486,18 @@ def test_any_outlook_has_a_mark_and_a_reason(outlook: Outlook, price: CachePrice
     low, why = outlook.low_mark(price)
     assert low in MARKS
     assert why.startswith(f"low mark {low}: ")
+
+
+def test_two_conversations_keep_their_cuts_when_they_alternate() -> None:
+    def conversation(name: str, length: int) -> list[Any]:
+        return [{"role": "user", "content": f"{name} {n} " + "word " * 30} for n in range(length)]
+
+    pruner = WatermarkPruner(low=0.5)
+    alone = {name: WatermarkPruner(low=0.5) for name in "ab"}
+    for length in range(8, 30):
+        for name in "ab":
+            messages = conversation(name, length)
+            shared = pruner.prune(messages, 400, model="gpt-4o")
+            own = alone[name].prune(messages, 400, model="gpt-4o")
+            assert shared.messages == own.messages
+            assert shared.decisions == own.decisions

@@ -100,3 +100,9 @@ def test_search_by_part_of_a_name_and_by_pattern() -> None:
 def test_a_model_prints_itself() -> None:
     assert str(model("whatever")) == "whatever: 8,192 tokens; cl100k_base; unknown price; name not known"
     assert str(Price()) == "unknown per million tokens"
+
+
+@pytest.mark.parametrize("wrong", [None, 5, b"gpt-4o", ["gpt-4o"]])
+def test_a_model_is_given_by_its_name(wrong: Any) -> None:
+    with pytest.raises(InputError, match="a model is given by its name"):
+        model(wrong)

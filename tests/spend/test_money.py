@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -105,3 +107,11 @@ def test_an_estimate_of_an_unknown_price_is_refused() -> None:
 def test_negative_tokens_are_an_error() -> None:
     with pytest.raises(InputError):
         estimate_cost("gpt-4o", input_tokens=-1)
+
+
+def test_numbers_are_amounts_too() -> None:
+    assert micro_dollars(0.25) == micro_dollars(Decimal("0.25")) == 250_000
+    assert micro_dollars(3) == 3_000_000
+    for wrong in (None, True, [], b"1"):
+        with pytest.raises(InputError, match="must be a number or a text"):
+            micro_dollars(wrong)  # type: ignore[arg-type]

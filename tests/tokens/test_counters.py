@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import brim
-from brim.errors import NoExactCounter
+from brim.errors import InputError, NoExactCounter
 from brim.tokens import (
     MODES,
     ApiTokenCounter,
@@ -140,3 +140,10 @@ def test_every_counter_keeps_the_rules(model: str | None, mode: Any) -> None:
     messages: list[Any] = ["text", {"role": "user", "content": None}, {"content": [{"type": "odd"}]}]
     for message in messages:
         assert counter.count_messages([message]) >= 0
+
+
+@pytest.mark.parametrize("mode", ["auto", "approximate"])
+def test_only_text_is_counted(mode: Any) -> None:
+    for wrong in (None, 5, b"bytes", ["text"]):
+        with pytest.raises(InputError, match=f"count takes a text, not {type(wrong).__name__}"):
+            brim.count(wrong, "gpt-4o", mode=mode)  # type: ignore[arg-type]

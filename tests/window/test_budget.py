@@ -19,6 +19,7 @@ from brim.window import (
     RESPONSE_RESERVE_MIN,
     RESPONSE_RESERVE_RATIO,
     SAFETY_BUFFER_RATIO,
+    Reserves,
     TokenBudget,
     TokenBudgetCalculator,
 )
@@ -324,3 +325,12 @@ def test_the_same_calculator_gives_the_same_budget_again() -> None:
     calculator = TokenBudgetCalculator()
     assert calculator.calculate("gpt-4o", CHAT) == calculator.calculate("gpt-4o", CHAT)
     assert calculator.calculate("gpt-4o", CHAT) == TokenBudgetCalculator().calculate("gpt-4o", CHAT)
+
+
+def test_a_window_that_is_set_takes_effect(monkeypatch: pytest.MonkeyPatch) -> None:
+    calculator = TokenBudgetCalculator()
+    monkeypatch.setitem(MODEL_CONTEXT_WINDOWS, "my-model", 50_000)
+    assert calculator.calculate("my-model", CHAT).context_window == 50_000
+    assert Reserves().room("my-model") == 50_000 - 4_096 - 2_500
+    monkeypatch.setitem(MODEL_CONTEXT_WINDOWS, "gpt-4o", 64_000)
+    assert calculator.calculate("gpt-4o", CHAT).context_window == 64_000

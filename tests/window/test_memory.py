@@ -84,7 +84,7 @@ def test_a_limit_may_be_0() -> None:
 
 
 @pytest.mark.parametrize("section", SECTIONS)
-@pytest.mark.parametrize("value", [-1, 1.5, None, True])
+@pytest.mark.parametrize("value", [-1, 1.5, [], True])
 def test_a_section_that_is_neither_text_nor_tokens_is_refused(section: str, value: Any) -> None:
     with pytest.raises(InputError, match=section):
         WorkingMemory().history_budget(**{section: value})
@@ -93,3 +93,13 @@ def test_a_section_that_is_neither_text_nor_tokens_is_refused(section: str, valu
 def test_a_configuration_cannot_be_changed() -> None:
     with pytest.raises(FrozenInstanceError):
         MemoryConfig().output_reserve = 5  # type: ignore[misc]
+
+
+def test_a_section_that_is_none_is_not_there() -> None:
+    memory = WorkingMemory()
+    assert memory.history_budget(procedure=None, system_prompt=100) == memory.history_budget(system_prompt=100)
+
+
+def test_a_function_is_not_a_counter() -> None:
+    with pytest.raises(InputError, match="counter must be a TokenCounter"):
+        WorkingMemory(counter=len)  # type: ignore[arg-type]

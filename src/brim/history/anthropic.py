@@ -83,6 +83,11 @@ def has_letters(block: object) -> bool:
     return bool(string(block if isinstance(block, str) else get(block, "text")).strip())
 
 
+def is_summary(block: object) -> bool:
+    """Whether *block* is a compaction that has a summary; one without is of a compaction that failed, and ignored."""
+    return kind_of(block) == "compaction" and get(block, "content") is not None
+
+
 def is_open_end(role: str, message: object) -> bool:
     """Whether *message* may be empty at the end: an answer about to be written."""
     return role == "assistant" and get(message, "content") is not None
@@ -116,6 +121,7 @@ def read_message(index: int, message: object) -> Entry:
         closes=tuple(id_ for id_ in ended if id_ not in begun),
         id=own_id,
         fault=_fault(role, message, blocks, [call.id for call in calls]),
+        compacts=role != "system" and any(is_summary(block) for _, block in blocks),
     )
 
 
@@ -125,6 +131,9 @@ def _fault(role: Role, message: object, blocks: list[tuple[str, Any]], ids: list
     for kind, block in blocks:
         if kind == "text" and not has_letters(block):
             return "text-not-empty", "it holds an empty text"
+        if is_summary(block) and (get(block, "content") == "" or role == "system"):
+            empty = ("text-not-empty", "it holds a compaction with an empty summary")
+            return ("compaction-first", "a system message can't hold a compaction") if role == "system" else empty
         if kind == "tool_use" and (role != "assistant" or not string(get(block, "id"))):
             wrong_side = ("call-by-assistant", "only the assistant can call a tool")
             return ("call-has-id", "a tool_use block has no id") if role == "assistant" else wrong_side
@@ -183,11 +192,11 @@ def turns_of(owners: Iterable[Any]) -> list[Turn]:
     Settings without a text are in none.
     """
     turns = []
-    said = (owner for owner in owners if not is_directive(owner.message))
-    for role, group in groupby(said, lambda owner: ROLES.get(string(get(owner.message, "role")), "")):
+    said = (owner for owner in owners if not is_directive(owner.wire))
+    for role, group in groupby(said, lambda owner: ROLES.get(string(get(owner.wire, "role")), "")):
         turn = Turn(role, list(group), [])
         for owner in turn.owners:
-            for at, value in enumerate(blocks_of(owner.message)):
+            for at, value in enumerate(blocks_of(owner.wire)):
                 kind = kind_of(value)
                 id_ = string(get(value, "tool_use_id" if kind.endswith("tool_result") else "id"))
                 turn.blocks.append(Block(owner.index, value, owner=owner, at=at, kind=kind, id=id_))
@@ -227,12 +236,13 @@ def check(history: Sequence[Entry]) -> Iterator[Violation]:
     turns = turns_of(history)
     yield from known_roles(history)
     for entry in history:
-        blocks, is_end = blocks_of(entry.message), entry is history[-1] and is_open_end(entry.role, entry.message)
-        if entry.role and not blocks and not is_end and not is_directive(entry.message):
+        blocks, is_end = blocks_of(entry.wire), entry is history[-1] and is_open_end(entry.role, entry.wire)
+        if entry.role and not blocks and not is_end and not is_directive(entry.wire):
             yield Violation(entry.index, "has-content", "it has no content")
         for each in blocks if entry.role else ():
-            if kind_of(each) == "text" and not has_letters(each):
+            if (kind_of(each) == "text" and not has_letters(each)) or (is_summary(each) and get(each, "content") == ""):
                 yield Violation(entry.index, "text-not-empty", "it holds a text without a letter")
+    yield from _check_compaction(history)
     yield from user_is_first(history)
     yield from _check_system(turns)
     yield from sides_are_right(history)
@@ -273,6 +283,18 @@ def _check_system(turns: list[Turn]) -> Iterator[Violation]:
             yield Violation(entry.index, "system-placement", text or "two system messages follow each other")
 
 
+def _check_compaction(history: Sequence[Entry]) -> Iterator[Violation]:
+    """A signed summary is the only one, and the first block of the conversation."""
+    found = [(entry, at, block) for entry in history for at, block in enumerate(blocks_of(entry.wire)) if is_summary(block)]
+    if not any(get(block, "signature") is not None for _, _, block in found):
+        return
+    for entry, _, _ in found[:-1]:
+        yield Violation(entry.index, "one-compaction", "a newer compaction follows: send only the last one")
+    entry, at, _ = found[-1]
+    if entry is not history[0] or at > 0 or entry.role == "system":
+        yield Violation(entry.index, "compaction-first", "a signed compaction must be the first block")
+
+
 def _check_order(turns: list[Turn]) -> Iterator[Violation]:
     """Results come first in the user's turn, and no text comes after a call in the assistant's."""
     for turn in turns:
@@ -286,6 +308,22 @@ def _check_order(turns: list[Turn]) -> Iterator[Violation]:
 
 
 # Repairing
+
+
+def drop_compacted(draft: Draft) -> None:
+    """Remove what stands before the last signed summary, which must come first."""
+    blocks = [(slot, at, block) for slot in draft.slots for at, block in enumerate(blocks_of(slot.message))]
+    found = [(slot, at, block) for slot, at, block in blocks if is_summary(block)]
+    if not any(get(block, "signature") is not None for _, _, block in found):
+        return
+    last, at, _ = found[-1]
+    for slot in draft.slots[: draft.slots.index(last)]:
+        draft.drop(slot, "compaction-first")
+    if at > 0:
+        before, kept = blocks_in(last)[:at], blocks_in(last)[at:]
+        draft.note(last, "compaction-first", "removed", words(before))
+        draft.set_body(last, kept)
+
 
 
 def kinds_in(slot: Slot) -> list[str]:
@@ -583,6 +621,6 @@ def drop_last_thinking(draft: Draft) -> None:
 
 
 PASSES: tuple[Pass, ...] = (
-    *(give_roles, drop_empty, split_messages, place_system, give_ids, pair_results, results_first, calls_last),
+    *(give_roles, drop_compacted, drop_empty, split_messages, place_system, give_ids, pair_results, results_first, calls_last),
     *(pair_server_tools, drop_last_thinking, begin_with_user),
 )

@@ -10,9 +10,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import groupby, takewhile
 
-from brim.history.anthropic import blocks_of, is_directive, is_server_kind, kind_of
+from brim.history.anthropic import blocks_of, is_directive, is_server_kind, is_summary, kind_of
 from brim.history.entries import Entry, named
 from brim.history.responses import runs
+from brim.tokens.messages.fields import get
 
 
 def _unpaired(callers: Sequence[Entry], answers: Sequence[Entry], before: str) -> tuple[dict[int, str], str]:
@@ -40,7 +41,7 @@ def broken_chat(entries: Sequence[Entry]) -> dict[int, str]:
     callers: list[Entry] = []
     answers: list[Entry] = []
     for entry in (*entries, None):
-        if entry is not None and entry.role == "tool":
+        if entry is not None and entry.results:
             answers.append(entry)
             continue
         found, reason = _unpaired(callers, answers, "message")
@@ -110,17 +111,24 @@ def _led_by_reasoning(entries: Sequence[Entry]) -> Iterator[range]:
 
 def broken_messages(entries: Sequence[Entry]) -> dict[int, str]:
     """Return the messages of Anthropic's that can't be sent: index and reason."""
-    entries = [entry for entry in entries if not is_directive(entry.message)]
+    entries = [entry for entry in entries if not is_directive(entry.wire)]
     turns = [list(turn) for _, turn in groupby(entries, key=lambda entry: entry.role)]
     thoughts = takewhile(lambda entry: entry.ends_in_reasoning, reversed(entries))
     broken = _out_of_order(turns) | _reused_ids(entries) | _misplaced_notes(turns)
     broken |= {entry.index: "the last message cannot end in thinking" for entry in thoughts}
+    broken |= {entry.index: "its compaction is signed and must come first" for entry in entries if _is_misplaced(entry)}
     for before, turn in zip([[], *turns], [*turns, []], strict=True):
         callers = [entry for entry in before if entry.calls]
         found, reason = _unpaired(callers, turn, "turn")
         broken.update(found)
         broken.update({entry.index: reason for entry in callers if reason})
     return {**broken, **_unpaired_server_tools(turns)}
+
+
+def _is_misplaced(entry: Entry) -> bool:
+    """Whether a signed summary stands behind something else of its own message."""
+    summaries = [(at, block) for at, block in enumerate(blocks_of(entry.wire)) if is_summary(block)]
+    return any(get(block, "signature") is not None for _, block in summaries) and summaries[-1][0] > 0
 
 
 def _out_of_order(turns: list[list[Entry]]) -> dict[int, str]:
@@ -133,7 +141,7 @@ def _out_of_order(turns: list[list[Entry]]) -> dict[int, str]:
                 broken[entry.index] = "a result stands after text, or text after a call"
             elif entry.results and said:
                 broken[entry.index] = "the result stands after other text of the same turn"
-            elif called and any(kind_of(block) == "text" for block in blocks_of(entry.message)):
+            elif called and any(kind_of(block) == "text" for block in blocks_of(entry.wire)):
                 broken[entry.index] = "it stands between a call and its result"
             said, called = said or entry.says, called or bool(entry.calls)
     return broken
@@ -164,7 +172,7 @@ def _misplaced_notes(turns: list[list[Entry]]) -> dict[int, str]:
 
 
 def _may_precede_note(turn: list[Entry]) -> bool:
-    last = kind_of((blocks_of(turn[-1].message) or [""])[-1])
+    last = kind_of((blocks_of(turn[-1].wire) or [""])[-1])
     ends_in_server_tool = is_server_kind(last) and not any(entry.calls for entry in turn)
     return turn[-1].role == "user" or (turn[-1].role == "assistant" and ends_in_server_tool)
 

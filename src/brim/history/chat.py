@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, takewhile
 from typing import Any
 
-from brim.history.content import call_of, filled, is_structured, listed, type_name, with_fields, without_field, words
+from brim.history.content import call_of, filled, is_structured, listed, with_fields, without_field, words
 from brim.history.entries import NO_FAULT, Call, Entry, Fault, Role, unknown_role
 from brim.history.receipt import Violation
 from brim.history.repairs import (
@@ -27,22 +27,16 @@ from brim.history.repairs import (
 )
 from brim.history.rules import Found, calls_have_ids, calls_have_names, known_roles, pairs_match, results_have_ids
 from brim.tokens.messages.fields import get, is_sequence, string
+from brim.tokens.messages.frameworks import LANGCHAIN_ROLES, langchain_type
 
 ROLES: dict[str, Role] = {
     **{"system": "system", "developer": "system", "user": "user", "assistant": "assistant"},
     **{"tool": "tool", "function": "tool"},
 }
 """Every role of the format."""
-TYPES: dict[str, Role] = {"system": "system", "human": "user", "ai": "assistant", "tool": "tool", "function": "tool"}
-"""The types of LangChain's messages, which have no role; LangChain gives them one when it sends them."""
 
 
 # Reading
-
-
-def type_role(message: object) -> Role:
-    """Return who speaks in *message* if it is LangChain's: its type says so, and it has no role."""
-    return "" if get(message, "role") is not None else TYPES.get(type_name(message), "")
 
 
 def read_chat(index: int, message: object) -> Entry:
@@ -50,8 +44,8 @@ def read_chat(index: int, message: object) -> Entry:
     name = string(get(message, "role"))
     role = ROLES.get(name, "")
     if not name:
-        name = type_name(message)
-        role = TYPES.get(name, "")
+        name = langchain_type(message)
+        role = ROLES.get(LANGCHAIN_ROLES.get(name, ""), "")
     own_id = string(get(message, "id"))
     if not role:
         shown = f"{name!r} is not a role" if name else "it has no role"
@@ -115,7 +109,7 @@ def check(history: Sequence[Entry]) -> Iterator[Violation]:
     """Yield every place where *history* breaks a rule."""
     yield from known_roles(history)
     for entry in history:
-        message, is_assistant = entry.message, entry.role == "assistant"
+        message, is_assistant = entry.wire, entry.role == "assistant"
         instead = is_assistant and (
             entry.calls or get(message, "audio") is not None or get(message, "refusal") is not None
         )
@@ -142,7 +136,7 @@ def _check_pairs(history: Sequence[Entry]) -> Iterator[Violation]:
     calls: list[Found] = []
     results: list[Found] = []
     for entry in (*history, None):
-        if entry is None or entry.role != "tool":
+        if entry is None or not entry.results:
             yield from pairs_match(calls, results, "message", "right after its message")
             calls, results = [(entry.index, call) for call in entry.calls] if entry else [], []
         else:

@@ -9,6 +9,7 @@ from typing import Any
 
 from brim.history.entries import Call, Provider
 from brim.tokens.messages.fields import compact, first, get, is_mapping, is_sequence, pairs, string
+from brim.tokens.messages.frameworks import framework_of
 from brim.tokens.messages.parts import RESULTS
 
 DEEPEST = 20
@@ -39,22 +40,18 @@ def items_of(value: Any) -> list[Any]:
     return list(value) if is_sequence(value) else [value] if filled(value) else []
 
 
-def type_name(message: object) -> str:
-    """Return the type of a LangChain *message*.
-
-    A piece of a streamed one is called ``AIMessageChunk``.
-    """
-    kind = string(get(message, "type"))
-    return kind.removesuffix("MessageChunk").lower() if kind.endswith("MessageChunk") else kind
-
-
 def call_of(value: object, inner: object = None) -> Call:
     """Return the id of a call or result, and the tool that it, or *inner*, names."""
     return Call(string(get(value, "id")), string(get(value if inner is None else inner, "name")))
 
 
-def user_message(provider: Provider, text: str) -> dict[str, Any]:
-    """Return *text* as a user message in the shape that *provider* takes."""
+def user_message(provider: Provider, text: str, like: Any = None) -> Any:
+    """Return *text* as a user message in the shape that *provider* takes, or as another one *like* it."""
+    if framework_of(like) == "pydantic-ai":
+        prompt = next(part for part in get(like, "parts") if get(part, "part_kind") == "user-prompt")  # type: ignore[attr-defined]
+        return with_fields(like, parts=[with_fields(prompt, content=text)])
+    if framework_of(like) == "langchain":
+        return with_fields(like, content=text, id=None)
     return {"role": "user", "parts": [{"text": text}]} if provider == "gemini" else {"role": "user", "content": text}
 
 

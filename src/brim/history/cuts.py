@@ -85,12 +85,14 @@ def legal_cuts(entries: Sequence[Entry], provider: Provider) -> list[int]:
 def may_follow(before: Entry | None, after: Entry, provider: Provider) -> bool:
     """Whether *after* may come right after *before*, or first if that is None, where something has left.
 
-    Anthropic and Gemini want a prompt of the user's first. And the assistant must not answer itself there: merged into
+    Anthropic and Gemini want a prompt of the user's first, or a compaction. And the assistant must not answer itself there: merged into
     one turn, reasoning and calls would no longer come first, and Gemini wants calls right after the user's content.
     """
-    if provider not in ("anthropic", "gemini"):
+    if provider not in ("anthropic", "gemini") or after.aside:
         return True
-    return after.is_prompt if before is None else not before.role == after.role == "assistant"
+    if before is None or before.role == "system":
+        return after.is_prompt or after.compacts
+    return not before.role == after.role == "assistant"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +131,9 @@ class Unit:
 
 def units_of(entries: Sequence[Entry], provider: Provider) -> list[Unit]:
     """Return *entries* as units, in order."""
-    units = []
+    aside = sum(entry.aside for entry in entries)
+    units = [Unit((entry,), "system") for entry in entries[:aside]]
+    entries = entries[aside:]
     for start, stop in pairwise(legal_cuts(entries, provider)):
         inside = tuple(entries[start:stop])
         kind = "system" if inside[0].role == "system" else "assistant"

@@ -17,7 +17,7 @@ from brim.errors import InputError
 from brim.history.anthropic import is_directive
 from brim.history.cuts import Unit, may_follow, units_of
 from brim.history.entries import Entry, Provider
-from brim.history.formats import as_list, find_broken, provider_of, read
+from brim.history.formats import Layout, as_list, find_broken, layout_of, read, refuse_unreadable
 from brim.history.receipt import CacheEffect, Dropped, Pruned, Receipt
 from brim.models.catalog import Price
 from brim.models.catalog import model as model_of
@@ -25,7 +25,8 @@ from brim.tokens.costs import MessageCosts, message_costs
 from brim.tokens.count import Count
 from brim.tokens.counters import counter_for
 from brim.tokens.messages.fields import get, string
-from brim.tokens.protocol import TokenCounter
+from brim.tokens.messages.request import compacted
+from brim.tokens.protocol import TokenCounter, require_counter
 
 if TYPE_CHECKING:
     from brim.history.watermark import Decisions
@@ -34,6 +35,7 @@ Pin = Callable[[Any], bool] | Collection[int | str]
 """Messages that stay: a predicate, or their places in the list, their ids, or ids of calls in them."""
 NO_PLACE = "no message of the user's can stand before it, and the first must be the user's"
 NO_ROOM = "it does not fit with what is newer"
+COMPACTED = "the provider's own summary stands in its place"
 HOUR = 3_600
 
 
@@ -83,7 +85,8 @@ class Draft:
     """The given messages."""
     target: int
     """How many tokens it may take."""
-    provider: Provider
+    layout: Layout
+    """Whose messages they are, and whose rules they keep."""
     counter: TokenCounter
     model: str | None
     units: list[Unit]
@@ -102,6 +105,11 @@ class Draft:
     """Notes for the receipt."""
     changed: frozenset[int] = frozenset()
     """The places, in the given list, of messages that were replaced."""
+
+    @property
+    def provider(self) -> Provider:
+        """Whose API gets the history."""
+        return self.layout.provider
 
     @cached_property
     def starts(self) -> list[int]:
@@ -215,7 +223,7 @@ class Draft:
     def _follows(self, before: int | None, after: int) -> bool:
         """Whether the unit *after* may stand next to *before*, or first if that is None."""
         last = None if before is None else self.units[before].last
-        return (before is not None and after == before + 1) or may_follow(last, self.units[after].first, self.provider)
+        return (before is not None and after == before + 1) or may_follow(last, self.units[after].first, self.layout.rules)
 
     def _runs(self) -> Iterator[tuple[int, int]]:
         """Yield each place, newest first, with the price of everything from there on and of what is required."""
@@ -385,13 +393,19 @@ def draft(
     """
     whole_number("target", target, 0, "a whole number of tokens")
     given = as_list(messages)
+    if counter is not None:
+        require_counter(counter)
     counter = counter or counter_for(model)
     model = model or counter.model
-    whose = provider_of(given, provider, model)
-    entries = read(given, whose, only)
+    layout = layout_of(given, provider, model)
+    whose = layout.rules
+    entries = read(given, layout, only)
     _refuse_leading_system(entries, whose)
-    why = find_broken(entries, whose)
-    sound = [entry for entry in entries if entry.index not in why]
+    refuse_unreadable(entries, layout)
+    old = compacted([entry.wire for entry in entries])
+    newest = [entry for at, entry in enumerate(entries) if at not in old]
+    why = find_broken(newest, whose)
+    sound = [entry for entry in newest if entry.index not in why]
     costs = message_costs(counter, [entry.message for entry in sound], tools)
     before = costs.count(range(len(sound)))
     broken: tuple[Dropped, ...] = ()
@@ -402,23 +416,25 @@ def draft(
             Dropped((at,), "broken", tokens, f"{why[at]}: the provider refuses it, and repair can fix it")
             for at, tokens in zip(sorted(why), bad.each, strict=True)
         )
+    replaced = (entries[at].index for at in old)
+    broken = (*broken, *(Dropped((index,), "compacted", 0, COMPACTED) for index in replaced))
     units = units_of(sound, whose)
     pins = _pinned(units, pin, whose)
     notes: list[str] = []
     if pin is not None and not callable(pin):
         known = {
-            name for entry in (entries if only is None else read(given, whose)) for name in (entry.index, *entry.ids)
+            name for entry in (entries if only is None else read(given, layout)) for name in (entry.index, *entry.ids)
         }
         notes += [f"pin {name!r} names no message" for name in pin if name not in known]
     if entries and not sound:
         notes.append(f"not one message can be sent as it is: are they in the format of {whose}?")
-    return Draft(given, target, whose, counter, model, units, costs, pins, broken, before, only, tuple(notes))
+    return Draft(given, target, layout, counter, model, units, costs, pins, broken, before, only, tuple(notes))
 
 
 def _refuse_leading_system(entries: Sequence[Entry], provider: Provider) -> None:
     """Refuse a system prompt that would otherwise be dropped with all else that the provider doesn't take."""
     field = {"anthropic": "system", "gemini": "systemInstruction"}.get(provider)
-    first = entries[0].message if entries and entries[0].index == 0 else None
+    first = entries[0].message if entries and entries[0].index == 0 and not entries[0].aside else None
     if field and string(get(first, "role")) == "system" and not is_directive(first):
         raise InputError(
             f"messages: message {entries[0].index} is a system message, which this provider takes separately, "
@@ -427,7 +443,7 @@ def _refuse_leading_system(entries: Sequence[Entry], provider: Provider) -> None
 
 
 def _pinned(units: Sequence[Unit], pin: Pin | None, provider: Provider) -> frozenset[int]:
-    """Return the units that stay: system messages, and those with a message that *pin* names.
+    """Return the units that stay: system messages, a provider's summary, and those with a message that *pin* names.
 
     System messages in the middle of a conversation with Claude belong to their turn, and go with it.
     """
@@ -440,7 +456,7 @@ def _pinned(units: Sequence[Unit], pin: Pin | None, provider: Provider) -> froze
     known = frozenset(names)
 
     def stays(entry: Entry) -> bool:
-        if entry.role == "system" and provider != "anthropic":
+        if (entry.role == "system" and provider != "anthropic") or entry.aside or entry.instructs or entry.compacts:
             return True
         return bool(pin(entry.message)) if callable(pin) else not known.isdisjoint((entry.index, *entry.ids))
 

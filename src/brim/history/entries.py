@@ -69,6 +69,19 @@ class Entry:
     """The message's own id, if it has one: parts of one message that were stored apart share it."""
     fault: Fault = NO_FAULT
     """Why the provider refuses the message wherever it stands."""
+    native: object = None
+    """A framework's message as its provider gets it; None if the message is written so already."""
+    aside: bool = False
+    """Whether a framework takes it out of the messages and sends it separately: the first system messages."""
+    instructs: bool = False
+    """Whether it holds a system text next to something else, as pydantic-ai's requests do."""
+    compacts: bool = False
+    """Whether it holds the provider's own summary of everything before it."""
+
+    @property
+    def wire(self) -> object:
+        """The message as its provider gets it."""
+        return self.message if self.native is None else self.native
 
     @property
     def rule(self) -> str:

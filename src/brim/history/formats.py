@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from brim.errors import InputError
 from brim.history import anthropic, chat, gemini, responses
 from brim.history.broken import broken_chat, broken_contents, broken_items, broken_messages
 from brim.history.content import filled, listed
-from brim.history.entries import PROVIDERS, Entry, Provider
+from brim.history.entries import NO_FAULT, PROVIDERS, Entry, Provider
 from brim.history.receipt import Repaired, Violation
-from brim.history.repairs import Draft, Pass, Slot
-from brim.tokens.messages.fields import get, is_mapping, string
+from brim.history.repairs import KNOWN, Draft, Pass, Slot
+from brim.tokens.messages.fields import get, is_mapping, is_sequence, string
+from brim.tokens.messages.frameworks import as_blocks, framework_of, has_system_text, langchain_role
+from brim.tokens.messages.parts import is_message
+from brim.tokens.messages.request import READABLE, described
 
 ROUNDS = 20
 """How often all repairs are run. One repair can cause another fault: an orphan that leaves brings its neighbors
@@ -64,52 +67,168 @@ def as_list(messages: object) -> list[Any]:
     return list(several)
 
 
-def provider_of(messages: Sequence[Any], provider: Provider | Literal["auto"], model: str | None = None) -> Provider:
-    """Return *provider*, or for ``auto`` the one whose format *messages* have.
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Who gets a history, whose rules it keeps, and which framework wrote it."""
+
+    provider: Provider
+    """Whose API gets it."""
+    rules: Provider
+    """Whose rules are checked: the provider's, unless a framework translates for it."""
+    framework: str = ""
+    """``langchain``, ``pydantic-ai``, or empty for a provider's own format."""
+
+    @property
+    def translated(self) -> bool:
+        """Whether messages are read as the framework sends them, and not as they are."""
+        return self.framework == "pydantic-ai" or (self.framework == "langchain" and self.rules == "anthropic")
+
+
+def layout_of(messages: Sequence[Any], provider: Provider | Literal["auto"], model: str | None = None) -> Layout:
+    """Return how *messages* are laid out, for *provider* or, with ``auto``, for whom they seem to be.
 
     The first message that only one format has decides. Plain messages, with a role and a text, are in every format:
     then Claude's name in *model* means Anthropic, and anything else, or a system message, OpenAI's chat format.
+
+    A framework's messages are for the provider of *model*. The framework joins what Anthropic and Gemini want in one
+    message, so for both of them Anthropic's rules about turns hold.
     """
-    if provider != "auto":
-        if provider not in PROVIDERS:
-            raise InputError(f"unknown provider {provider!r}: use one of {', '.join(PROVIDERS)}, or auto")
-        return provider
+    if provider != "auto" and provider not in PROVIDERS:
+        raise InputError(f"unknown provider {provider!r}: use one of {', '.join(PROVIDERS)}, or auto")
+    framework, found = "", None
     for message in messages:
-        found = _format_of(message)
-        if found is not None:
-            return found
-    is_claude = "claude" in (model or "").lower()
-    has_system = is_claude and any(string(get(message, "role")) == "system" for message in messages)
-    return "anthropic" if is_claude and not has_system else "openai"
+        # A dict with a type and no role is an item of the Responses API, if that was named.
+        framework = "" if provider == "responses" and is_mapping(message) else framework_of(message)
+        found = None if framework else _format_of(message)
+        if framework or found:
+            break
+    if framework in ("langchain", "pydantic-ai"):
+        whose = _maker_of(model) if provider == "auto" else provider
+        return Layout(whose, "anthropic" if whose in ("anthropic", "gemini") else "openai", framework)
+    if provider == "auto":
+        is_claude = _maker_of(model) == "anthropic"
+        has_system = is_claude and any(string(get(message, "role")) == "system" for message in messages)
+        provider = found or ("anthropic" if is_claude and not has_system else "openai")
+    return Layout(provider, provider)
+
+
+def provider_of(messages: Sequence[Any], provider: Provider | Literal["auto"], model: str | None = None) -> Provider:
+    """Return *provider*, or for ``auto`` the one that *messages* are for."""
+    return layout_of(messages, provider, model).provider
+
+
+def _maker_of(model: str | None) -> Provider:
+    """Return whose model it is, by its name; other makers' APIs are OpenAI's."""
+    name = (model or "").lower()
+    return "anthropic" if "claude" in name else "gemini" if "gemini" in name else "openai"
 
 
 def _format_of(message: object) -> Provider | None:
     role, kind = string(get(message, "role")), string(get(message, "type"))
-    if role == "model" or (get(message, "parts") is not None and get(message, "content") is None):
+    is_content = is_sequence(get(message, "parts")) and get(message, "content") is None and role in gemini.ROLES
+    if role == "model" or is_content:
         return "gemini"
     kinds = [string(get(block, "type")) for block in listed(get(message, "content"))]
     is_item = kind != "message" or any(each in ("input_text", "output_text", "refusal") for each in kinds)
     if kind in responses.TYPES and is_item:
         return "responses"
-    if filled(get(message, "tool_calls")) or role in ("tool", "function", "developer") or chat.type_role(message):
+    if filled(get(message, "tool_calls")) or role in ("tool", "function", "developer"):
         return "openai"
     return next((BLOCKS[each] for each in kinds if each in BLOCKS), None)
 
 
-def read(messages: Sequence[Any], provider: Provider, only: Sequence[int] | None = None) -> list[Entry]:
-    """Return what *messages* hold, in the format of *provider*.
+def read(messages: Sequence[Any], whose: Layout | Provider, only: Sequence[int] | None = None) -> list[Entry]:
+    """Return what *messages* hold, in their layout or for a provider.
 
     With *only*, those at these places.
     """
-    reader = FORMATS[provider].read
-    return [reader(index, messages[index]) for index in (range(len(messages)) if only is None else only)]
+    layout = whose if isinstance(whose, Layout) else layout_of(messages, whose)
+    reader = _read_translated if layout.translated else FORMATS[layout.rules].read
+    entries = [reader(index, messages[index]) for index in (range(len(messages)) if only is None else only)]
+    if layout.framework and layout.rules == "anthropic":
+        # Frameworks send the first system messages in a field of their own.
+        for at, entry in enumerate(entries):
+            if entry.role != "system":
+                break
+            entries[at] = replace(entry, aside=True, fault=NO_FAULT)
+    if layout.translated and layout.rules == "openai":
+        entries = [entry if entry.rule in STRUCTURAL else replace(entry, fault=NO_FAULT) for entry in entries]
+    return entries
+
+
+def _read_translated(index: int, message: object) -> Entry:
+    """Return what a framework's *message* holds, as the framework sends it."""
+    native = as_blocks(message)
+    entry = anthropic.read_message(index, native)
+    return replace(entry, message=message, native=native, instructs=has_system_text(message))
+
+
+STRUCTURAL = frozenset(
+    (
+        *("known-role", "has-content", "call-has-id", "result-has-id", "call-ids-unique"),
+        *("call-by-assistant", "result-by-user"),
+    )
+)
+"""Faults of a translated message at any provider; others are Anthropic's alone."""
+OTHERS = {"tool_use": "anthropic", "tool_result": "anthropic", "toolUse": "Amazon Converse", "toolResult": "Amazon Converse"}
+"""Calls and results that only one format has."""
+
+
+def refuse_unreadable(entries: Iterable[Entry], layout: Layout) -> None:
+    """Raise ``InputError`` for the first message that can't be read in its *layout*: it would be guessed or dropped."""
+    for entry in entries:
+        message, name = entry.message, f"messages[{entry.index}]"
+        if not is_message(message) or not _has_body(message):
+            raise InputError(f"{name}: can't read {described(message)} here. Pass {READABLE}.")
+        body = "parts" if layout.rules == "gemini" else "content"
+        if entry.rule == "known-role":
+            field = "type" if get(message, "role") is None and get(message, "type") is not None else "role"
+            roles = ", ".join(KNOWN[layout.rules])
+            raise InputError(f"{name}.{field}: {entry.problem}. {TITLES[layout.rules]} has {roles}.")
+        if entry.role == "user" and entry.rule == "has-content" and get(entry.wire, body) is None:
+            raise InputError(f"{name}.{body}: a user message must have one, and it is missing or None.")
+        whose = "" if layout.translated else _other_format(message, layout.rules)
+        if whose:
+            raise InputError(
+                f"{name}: it is written for {whose}, and the messages for {TITLES[layout.rules]}. "
+                "Write all of them in one format, or name theirs with provider="
+            )
+
+
+TITLES: dict[Provider, str] = {
+    **{"openai": "OpenAI's chat API", "responses": "OpenAI's Responses API"},
+    **{"anthropic": "Anthropic's Messages API", "gemini": "Gemini's API"},
+}
+
+
+def _has_body(message: object) -> bool:
+    """Whether *message* is a dict, a text, or an object that has the fields of a message, filled or not."""
+    if isinstance(message, str) or is_mapping(message):
+        return True
+    try:
+        return any(hasattr(message, name) for name in ("content", "parts", "type"))
+    except Exception:  # a class may refuse to be asked
+        return False
+
+
+def _other_format(message: object, rules: Provider) -> str:
+    """Return whose calls or results *message* holds, if not those of *rules*."""
+    if rules in ("anthropic", "responses") and filled(get(message, "tool_calls")):
+        return TITLES["openai"]
+    for block in listed(get(message, "content")):
+        kinds = [string(get(block, "type")), *(name for name in ("toolUse", "toolResult") if get(block, name) is not None)]
+        whose = next((OTHERS[kind] for kind in kinds if kind in OTHERS), rules)
+        if whose != rules and not langchain_role(message):
+            return TITLES["anthropic"] if whose == "anthropic" else whose
+    return ""
 
 
 def find_broken(entries: Sequence[Entry], provider: Provider) -> dict[int, str]:
     """Return the messages that *provider* refuses, so a pruner must drop them: their index, and why."""
+    entries = [entry for entry in entries if not entry.aside]
     found = {entry.index: entry.problem for entry in entries if entry.problem}
     last = entries[-1] if entries and provider == "anthropic" else None
-    if last and last.rule == "has-content" and anthropic.is_open_end(last.role, last.message):
+    if last and last.rule == "has-content" and anthropic.is_open_end(last.role, last.wire):
         del found[last.index]
     left = [entry for entry in entries if entry.index not in found]
     # A message that leaves can break others, such as the results of its calls.
@@ -119,19 +238,23 @@ def find_broken(entries: Sequence[Entry], provider: Provider) -> dict[int, str]:
     return found
 
 
-def validate(messages: Sequence[Any], provider: Provider | Literal["auto"] = "auto") -> list[Violation]:
+def validate(
+    messages: Sequence[Any], provider: Provider | Literal["auto"] = "auto", *, model: str | None = None
+) -> list[Violation]:
     """Return every place where *messages* break a rule of *provider*, in order.
 
-    The rules depend on the history alone, not on the model or the rest of the request; docs/history.md lists them with
-    their sources. An empty history breaks none. *provider* is inferred from the messages unless you name it.
+    The rules depend on the history alone, not on the rest of the request; docs/history.md lists them with their
+    sources. An empty history breaks none. *provider* is inferred from the messages unless you name it; the messages of
+    a framework don't show it, so name it or the *model* for them.
     Nothing inside a message raises; ``InputError`` if *messages* isn't a list.
 
     >>> validate([{"role": "user", "content": "Hi"}, {"role": "tool", "tool_call_id": "a", "content": "42"}])
     [Violation(index=1, rule='result-has-call', text='the result of a answers no call of the message before it')]
     """
     several = as_list(messages)
-    found = provider_of(several, provider)
-    return sorted(FORMATS[found].check(read(several, found)), key=lambda violation: violation.index)
+    layout = layout_of(several, provider, model)
+    entries = [entry for entry in read(several, layout) if not entry.aside]
+    return sorted(FORMATS[layout.rules].check(entries), key=lambda violation: violation.index)
 
 
 def repair(
@@ -154,7 +277,11 @@ def repair(
         changes=(Change(index=1, rule='result-has-call', action='removed', text='42'),))
     """
     several = as_list(messages)
-    found = provider_of(several, provider)
+    layout = layout_of(several, provider)
+    if layout.framework == "pydantic-ai":
+        raise InputError("repair can't change pydantic-ai messages: repair what they were made from")
+    # LangChain's own form is OpenAI's; it becomes another provider's when it's sent.
+    found = layout.rules if provider == "auto" or not layout.framework else provider
     slots = [Slot(index, message) for index, message in enumerate(several)]
     draft = Draft(slots, found, FORMATS[found].read, restore_calls)
     for _ in range(ROUNDS):

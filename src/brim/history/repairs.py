@@ -12,7 +12,6 @@ from brim.history.content import (
     filled,
     is_structured,
     listed,
-    type_name,
     user_message,
     with_fields,
     without_field,
@@ -21,6 +20,7 @@ from brim.history.content import (
 from brim.history.entries import Call, Entry, Provider
 from brim.history.receipt import Change
 from brim.tokens.messages.fields import get, string
+from brim.tokens.messages.frameworks import langchain_type
 
 NO_RESULT = "[no result: the call was interrupted before it returned]"
 NO_BEGINNING = "[the beginning of this conversation is missing]"
@@ -46,6 +46,11 @@ class Slot:
     """The message that stands here now."""
     entry: Entry | None = None
     """What was read in it."""
+
+    @property
+    def wire(self) -> Any:
+        """The message as its provider gets it."""
+        return self.message
 
 
 @dataclass
@@ -142,7 +147,7 @@ def give_roles(draft: Draft) -> None:
 
 def _role_for(message: Any, provider: Provider) -> str:
     """Return the most probable role of *message*: by the name of its role, else by what it holds."""
-    name = (string(get(message, "role")) or type_name(message)).lower()
+    name = (string(get(message, "role")) or langchain_type(message)).lower()
     name = NAMES.get(name, name)
     if name == "assistant" and provider == "gemini":
         name = "model"
@@ -169,7 +174,7 @@ def fill_content(draft: Draft) -> None:
 def begin_with_user(draft: Draft) -> None:
     """Let the user begin."""
     slot, entry = next(((slot, entry) for slot, entry in draft.read() if entry.role != "system"), (None, None))
-    if slot and entry and entry.role == "assistant":
+    if slot and entry and entry.role == "assistant" and not entry.compacts:
         draft.note(slot, "first-is-user", "added", NO_BEGINNING)
         draft.slots.insert(0, Slot(slot.index, user_message(draft.provider, NO_BEGINNING)))
 

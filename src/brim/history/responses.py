@@ -70,7 +70,7 @@ def read_item(index: int, message: object) -> Entry:
         field = "approval_request_id"
         call, what = Call(string(get(message, field)), kind="mcp"), f"an approval has no {field}"
     elif kind in HOSTED or not (family in ANSWERED or call_id):
-        return Entry(index, message, "assistant", says=True, id=own_id)
+        return Entry(index, message, "assistant", says=True, id=own_id, compacts=kind == "compaction")
     if kind.endswith("_output") or kind == "mcp_approval_response":
         own_id = "" if call_id == own_id else own_id  # a local shell's output has the id of its call
         fault = NO_FAULT if call.id else ("result-has-id", what)

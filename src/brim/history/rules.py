@@ -35,9 +35,9 @@ def results_have_ids(history: Sequence[Entry]) -> Iterator[Violation]:
 
 
 def user_is_first(history: Sequence[Entry]) -> Iterator[Violation]:
-    """The conversation begins with the user; another rule places system messages."""
+    """The conversation begins with the user, or with a compaction; another rule places system messages."""
     first = next((entry for entry in history if entry.role != "system"), None)
-    if first is not None and first.role == "assistant":
+    if first is not None and first.role == "assistant" and not first.compacts:
         yield Violation(first.index, "first-is-user", "the first message is not the user's")
 
 

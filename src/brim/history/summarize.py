@@ -103,10 +103,12 @@ class SummarizePruner(Strategy):
         return "\n".join(filter(None, (so_far, extract(entries, work.counter, room - 20))))
 
 
-def _tagged(work: Draft, text: str) -> dict[str, Any]:
+def _tagged(work: Draft, text: str) -> Any:
     """Return *text* as a message; quoted text can't end the summary."""
     inside = text.replace("</summary", "<\\/summary")
-    return user_message(work.provider, f"<summary>\n{inside}\n</summary>")
+    prompts = (entry.message for unit in work.units for entry in unit.entries if entry.is_prompt)
+    like = next(prompts, None) if work.layout.framework else None
+    return user_message(work.provider, f"<summary>\n{inside}\n</summary>", like)
 
 
 def _counted(work: Draft, kept: set[int], summary: Any) -> tuple[Draft, Count]:
@@ -136,11 +138,11 @@ def extract(entries: Sequence[Entry], counter: TokenCounter, budget: int) -> str
     head = f"Summary of {len(entries):,} earlier messages, made by quoting:"  # HEAD matches it
     lines: list[tuple[int, int, str]] = []
     for at, entry in enumerate(entries):
-        said = text_of(entry.message)
+        said = text_of(entry.wire)
         if entry.is_prompt:
             lines += [(0, at, line) for line in _prompt_lines(said)]
         if entry.results:
-            results = result_text(entry.message).splitlines()
+            results = result_text(entry.wire).splitlines()
             troubles = [line for line in results if any(word in line.lower() for word in TROUBLE)]
             lines += [(2, at, f"- a tool: {_shortened(line)}") for line in troubles[-1:]]
         if entry.role == "assistant" and said:

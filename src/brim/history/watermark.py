@@ -14,6 +14,8 @@ from brim.history.receipt import Pruned
 from brim.models.catalog import Price
 from brim.tokens.anchor import digests
 
+MOST_CONVERSATIONS = 1_000
+"""So many conversations does one pruner remember; the one that it cut longest ago is forgotten first."""
 VERSION = 1
 """The version of the JSON of ``Decisions``."""
 DEFAULT_LOW = 0.6
@@ -150,8 +152,9 @@ class WatermarkPruner(Strategy):
     everything each time.
 
     Give it the whole transcript in every turn. What it has cut away is in ``decisions``, which can be stored as JSON:
-    the same transcript and decisions give the same messages, in any process. Decisions of another transcript are
-    forgotten, and the receipt says so. *fill* adds older whole units up to the low mark when it is cut.
+    the same transcript and decisions give the same messages, in any process. One pruner may serve many conversations
+    in turn: it knows each by the messages that it cut away. A transcript that no decision fits starts over, and the
+    receipt says so. *fill* adds older whole units up to the low mark when it is cut.
 
     ``low="auto"`` takes the highest mark at which rewriting the cache stays cheap, from the *prices* of the model
     (or those given), the *ttl* of the cache in seconds, the *turn_seconds* that usually pass between two requests, and
@@ -179,7 +182,8 @@ class WatermarkPruner(Strategy):
                 raise InputError(f"{name} must be {kind.__name__}, not {type(given).__name__}")
         self.high, self.low, self.min_turns = high, low, whole_number("min_turns", min_turns)
         self.decisions = decisions or Decisions()
-        """What was decided so far; every prune renews it."""
+        """What was decided for the last conversation; every prune renews it."""
+        self._known = {self.decisions.digest: self.decisions} if self.decisions.cut else {}
         self._prices = prices
         self._ttl, self._expected = whole_number("ttl", ttl, 1), whole_number("expected_turns", expected_turns, 1)
         if turn_seconds is not None and not (isinstance(turn_seconds, (int, float)) and turn_seconds >= 0):
@@ -191,6 +195,11 @@ class WatermarkPruner(Strategy):
 
         None if they are of another transcript.
         """
+        furthest = max((decisions.cut for decisions in self._known.values()), default=0)
+        prefixes = list(digests(messages[:furthest], None, ""))
+        fitting = [known for digest, known in self._known.items() if prefixes[known.cut - 1 : known.cut] == [digest]]
+        if fitting:
+            self.decisions = max(fitting, key=lambda known: known.cut)
         return self.decisions.view(messages)
 
     def choose(self, work: Draft, fill: bool) -> Pruned:
@@ -211,9 +220,17 @@ class WatermarkPruner(Strategy):
             if len(kept) < len(work.units):
                 broken = [index for unit in work.broken for index in unit.indices]
                 decided = earlier.cut_again(work.messages, work.indices(kept), broken)
-        self.decisions = decided
+        self._remember(earlier, decided)
         reason, limit = f"over the high mark of {high:,} tokens", high if decided is earlier else 0
         return work.finish("watermark", kept, reason=reason, notes=notes, decisions=decided, prices=prices, limit=limit)
+
+    def _remember(self, earlier: Decisions, decided: Decisions) -> None:
+        self.decisions = decided
+        if decided.cut and decided.digest:
+            self._known.pop(earlier.digest, None)
+            self._known[decided.digest] = decided
+            if len(self._known) > MOST_CONVERSATIONS:
+                del self._known[next(iter(self._known))]
 
     def _low(self, work: Draft, high: int, prices: CachePrices | None, notes: list[str]) -> int:
         if self.low != "auto":

@@ -97,6 +97,8 @@ class ActivationTierMapper(Record):
         if costs is None:
             from brim.tokens.counters import counter_for
 
+            if counter is not None and not hasattr(counter, "count"):
+                raise InputError(f"counter must be a TokenCounter, such as counter_for(), not {repr(counter)[:40]}")
             costs = CountedCosts(counter_for(model) if counter is None else counter, format)
         off = "the budget" if budget == 0 else "max_chars" if max_chars == 0 else ""
         pairs = _paired(results, behaviors)

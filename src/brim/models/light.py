@@ -8,6 +8,7 @@ A hook waits for this, so the table is a sorted file of bytes, searched by halve
 
 from __future__ import annotations
 
+from brim.errors import InputError
 from brim.files import data_file, data_rows
 from brim.models import names, overrides, windows
 from brim.record import Record
@@ -87,6 +88,8 @@ def lookup(name: str) -> Light:
 
 def find(name: str) -> Found:
     """Look *name* up in the overrides and the table, then apply the window that its suffix asks for or was reported."""
+    if not isinstance(name, str):
+        raise InputError(f"a model is given by its name, such as 'gpt-4o', not {repr(name)[:40]}")
     whole = names.clean(name)
     key, asked = (whole, 0) if overrides.get(whole) is not None else names.split_window(whole)
     found = _resolve(key, name)

@@ -27,8 +27,8 @@ MOST = 10**15
 """The largest amount: a billion dollars. Sums of many of them still fit into what SQLite can store."""
 
 
-def micro_dollars(text: str, *, up: bool = True) -> int:
-    """Return the micro-dollars that *text* means: ``0.25``, ``$0.25``, ``1,000``, ``2e-3``.
+def micro_dollars(text: str | float, *, up: bool = True) -> int:
+    """Return the micro-dollars that *text*, or a number of dollars, means: ``0.25``, ``$0.25``, ``1,000``, ``2e-3``.
 
     A comma stands between thousands only: ``0,25`` is an error, because it would be 25 dollars.
 
@@ -39,6 +39,10 @@ def micro_dollars(text: str, *, up: bool = True) -> int:
     """
     from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation
 
+    if isinstance(text, (int, float, Decimal)) and not isinstance(text, bool):
+        text = str(text)  # the shortest decimal: 0.1 is a tenth
+    if not isinstance(text, str):
+        raise InputError(f"an amount in US dollars must be a number or a text such as $0.25, not {repr(text)[:40]}")
     plain = text.strip().removeprefix("$").replace("_", "")
     first, *groups = plain.partition(".")[0].split(",")
     try:

@@ -59,6 +59,8 @@ def _plain(value: object) -> object:
         return {"bytes": bytes(value).hex()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
+    if hasattr(value, "isoformat"):  # dates and times, which frameworks put into messages
+        return value.isoformat()
     fields = _fields(value)
     plain = {str(key): _plain(item) for key, item in fields.items() if item is not None and key != "cache_control"}
     if "role" in plain and isinstance(plain.get("content"), str):

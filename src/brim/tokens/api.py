@@ -159,6 +159,8 @@ class ApiTokenCounter:
         That includes the framing of one message, which no endpoint gives separately: a few tokens more than the text
         alone, so such counts do not add up to the count of a conversation. Nothing is 0, without asking.
         """
+        if not isinstance(text, str):
+            raise InputError(f"count takes a text, not {type(text).__name__}; use count_messages for messages")
         if not text:
             return Count(0)
         return self._count([{"role": "user", "content": text}], None, lambda: self.fallback.count(text))

@@ -5,6 +5,7 @@ Hooks import this.
 
 from __future__ import annotations
 
+from brim.errors import InputError
 from brim.tokens.count import Count
 
 TYPE_CHECKING = False
@@ -52,6 +53,8 @@ class ApproximateTokenCounter:
 
     def count(self, text: str, /) -> Count:
         """Return ``max(1, len(text) // 4)``."""
+        if not isinstance(text, str):
+            raise InputError(f"count takes a text, not {type(text).__name__}; use count_messages for messages")
         return self.of_units(len(text))
 
     def count_blocks(self, blocks: Iterable[str]) -> Count:

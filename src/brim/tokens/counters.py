@@ -6,7 +6,7 @@ it rests on. The counters that ask a provider or remember its reports are in ``a
 
 from __future__ import annotations
 
-from brim.errors import NoExactCounter
+from brim.errors import InputError, NoExactCounter
 from brim.models.light import lookup
 from brim.tokens.approximate import ApproximateTokenCounter
 from brim.tokens.calibrate import ANY_FAMILY, prior_for, ratio_for
@@ -57,6 +57,8 @@ class VocabularyCounter:
 
     def count(self, text: str, /) -> Count:
         """Return the number of tokens of *text*."""
+        if not isinstance(text, str):
+            raise InputError(f"count takes a text, not {type(text).__name__}; use count_messages for messages")
         return self.of_units(self._engine(text))
 
     def count_blocks(self, blocks: Iterable[str]) -> Count:

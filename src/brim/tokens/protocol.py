@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
+from brim.errors import InputError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -43,3 +45,9 @@ class TokenCounter(Protocol):
 
         Framing is included.
         """
+
+
+def require_counter(counter: object) -> None:
+    """Raise ``InputError`` if *counter* isn't one; a plain function such as ``len`` can't count messages."""
+    if not isinstance(counter, TokenCounter):
+        raise InputError(f"counter must be a TokenCounter, such as counter_for('gpt-4o'), not {repr(counter)[:40]}")

@@ -16,7 +16,11 @@ MODEL_CONTEXT_WINDOWS: dict[str, int] = {
     name: lookup(name).context_window
     for name in ("gpt-4o", "gpt-4o-mini", "gpt-4-turbo", "gpt-4", "gpt-3.5-turbo", "gpt-3.5-turbo-16k")
 }
-"""The models that the allocation was first written for; any other is looked up in the same table."""
+"""The models that the allocation was first written for; any other is looked up in the same table.
+
+What you set here outranks that table.
+"""
+_SHIPPED = dict(MODEL_CONTEXT_WINDOWS)
 
 DEFAULT_CONTEXT_WINDOW = 8_192
 """The window of an unknown model: small, so that nothing overflows."""
@@ -71,9 +75,14 @@ class Reserves:
 
         At most that is the largest input that *model* takes.
         """
-        known = lookup(model)
-        window = known.context_window
-        return min(max(0, window - self.response(window) - self.safety(window)), known.max_input)
+        known, window = lookup(model), window_of(model)
+        return min(max(0, window - self.response(window) - self.safety(window)), known.max_input if window == known.context_window else window)
+
+
+def window_of(model: str) -> int:
+    """Return the window of *model*: what ``MODEL_CONTEXT_WINDOWS`` was set to, else what is known."""
+    given = MODEL_CONTEXT_WINDOWS.get(model)
+    return lookup(model).context_window if given is None or given == _SHIPPED.get(model) else given
 
 
 @dataclass(frozen=True)
@@ -158,7 +167,7 @@ class TokenBudgetCalculator:
             raise InputError(f"max_output must be 0 or more, not {max_output}")
         if context_window is not None and context_window < 1:
             raise InputError(f"context_window must be 1 or more, not {context_window}")
-        window = lookup(model).context_window if context_window is None else context_window
+        window = window_of(model) if context_window is None else context_window
         messages_tokens = self.count_messages_tokens(messages, model)
         directive_tokens = self.count_tokens(directive, model) if directive else NOTHING
         tools_tokens = local_counter(model).count_messages([], tools, framing=NO_FRAMING) if tools else NOTHING

@@ -10,7 +10,7 @@ from brim.errors import InputError
 from brim.history import FifoPruner, Provider, Pruner
 from brim.history.draft import whole_number
 from brim.tokens.counters import counter_for
-from brim.tokens.protocol import TokenCounter
+from brim.tokens.protocol import TokenCounter, require_counter
 from brim.window.assembler import Assembler, Limits
 from brim.window.assembly import Assembly
 from brim.window.pieces import Chosen, Parts, Tail, listed, text_in
@@ -51,22 +51,25 @@ class WorkingMemory:
     ) -> None:
         self.config = config or MemoryConfig()
         self.model = model
+        if counter is not None:
+            require_counter(counter)
         self._counter = counter or counter_for(model)
 
     def history_budget(
         self,
         *,
-        system_prompt: int | str = 0,
-        procedure: int | str = 0,
-        knowledge: int | str = 0,
-        episodes: int | str = 0,
-        current_message: int | str = 0,
+        system_prompt: int | str | None = 0,
+        procedure: int | str | None = 0,
+        knowledge: int | str | None = 0,
+        episodes: int | str | None = 0,
+        current_message: int | str | None = 0,
     ) -> int:
         """Return the tokens left for message history.
 
         0 if the sections leave none.
 
-        Each section is given as its number of tokens, or as its text, which is then counted.
+        Each section is given as its number of tokens, or as its text, which is then counted. None is one that isn't
+        there.
         """
         names = ("system_prompt", "procedure", "knowledge", "episodes", "current_message")
         sections = (system_prompt, procedure, knowledge, episodes, current_message)
@@ -121,7 +124,7 @@ class WorkingMemory:
         min_history, pruner = config.min_history_tokens, pruner or FifoPruner()
         return Assembler(counter, model, limits, min_history, pruner, schemas, tail).assemble(parts)
 
-    def _tokens(self, name: str, section: int | str) -> int:
-        if isinstance(section, str):
+    def _tokens(self, name: str, section: int | str | None) -> int:
+        if section is None or isinstance(section, str):
             return int(self._counter.count(section)) if section else 0
         return whole_number(name, section, 0, TOKENS)

@@ -98,7 +98,9 @@ def _texts(content: object) -> Iterator[object]:
 
 
 def _pydantic(message: object) -> Block:
-    role, system, blocks = PYDANTIC_KINDS[string(get(message, "kind"))], list[Block](), list[object]()
+    role = PYDANTIC_KINDS[string(get(message, "kind"))]
+    system: list[Block] = []
+    blocks: list[object] = []
     for part in get(message, "parts"):  # type: ignore[attr-defined]
         if get(part, "part_kind") == "system-prompt":
             system += [{"type": "text", "text": string(get(part, "content"))}]

@@ -63,7 +63,7 @@ def _body(body: object, inner: object, tools: object) -> Request:
     request.system = [found for holder in holders for name in _SYSTEMS if (found := get(holder, name)) is not None]
     if tools is None:
         request.tools = [found for holder in holders for name in ("tools", "functions") if (found := get(holder, name))]
-    request.choice = get(body, "tool_choice")
+    request.choice = first(body, "tool_choice", "function_call")
     generation = get(body, "generationConfig") or get(body, "generation_config") or config
     formats = get(get(body, "text"), "format"), get(body, "output_format"), get(get(body, "output_config"), "format")
     schemas = [get(get(body, "response_format"), "json_schema"), *(get(each, "schema") for each in formats)]

@@ -11,45 +11,48 @@ from brim.tokens.messages.fields import DEEPEST, compact, first, get, is_sequenc
 from brim.tokens.messages.rules import best, load, width
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from brim.tokens.messages.parts import Walk
 
-_PARAMETERS = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema")
+_PARAMETERS = (
+    *("parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema"),
+    *("params_json_schema", "args_schema"),
+)
+_JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array", dict: "object"}
 
 
 def add_tools(tools: object, walk: Walk, choice: object = None) -> None:
-    """Add *tools* in the shape of any provider, or of an MCP server; *choice* is the request's ``tool_choice``.
+    """Add *tools* in the shape of any provider, framework or MCP server; *choice* is the request's ``tool_choice``.
 
-    Sources: https://cookbook.openai.com/examples/how_to_count_tokens_with_tiktoken and
-    https://platform.claude.com/docs/en/agents-and-tools/tool-use/overview#pricing
+    OpenAI's models read functions as a TypeScript namespace; others get the tools as JSON.
+    Sources: ``data/tools.json``.
     """
     found = list(_each(tools))
     if not found:
         return
     table = load("tools")
     openai = walk.provider in ("openai", "other")
+    functions = []
     for tool in found:
         if isinstance(tool, (str, bytes, int, float)):
             walk.unknown(compact(tool))
         elif _is_hosted(tool):
             _add_hosted(tool, walk, table)
         elif openai:
-            _add_formula(tool, walk, table["openai"])
+            functions.append(tool)
         else:
-            known = {"name": _name(tool), "description": string(get(tool, "description"))}
-            _add_line(compact({**known, "input_schema": _parameters(tool)}), walk)
-    if openai:
-        walk.ledger.other(table["openai"]["func_end"], 0, 2 * table["openai"]["func_end"])
+            known = {"name": _name(tool), "description": _about(tool), "input_schema": _parameters(tool)}
+            _add_text(compact(known), walk)
+    if functions:
+        _add_namespace(functions, walk, table["openai"], choice)
     elif walk.provider == "anthropic":
         row = best(table["anthropic"]["system_prompt"], walk.names)
         forced = string(get(choice, "type")) in ("any", "tool")
         walk.ledger.other(row["any" if forced else "auto"], row["low"], row["high"])
-    size = width("schema")
-    walk.ledger.other(size.tokens, size.low, size.high * len(found))
     published = walk.provider in ("openai", "anthropic")
-    walk.ledger.because("tool schemas: published estimate" if published else size.reason)
+    walk.ledger.because("tool schemas: published estimate" if published else width("schema").reason)
 
 
 def add_output_schema(schema: object, walk: Walk) -> None:
@@ -74,7 +77,7 @@ def _each(tools: object) -> Iterator[object]:
             return
     for name in ("function", "toolSpec"):
         inner = get(tools, name)
-        if inner is not None and not isinstance(inner, str):
+        if inner is not None and not isinstance(inner, str) and not callable(inner):
             yield inner
             return
     yield tools
@@ -95,64 +98,162 @@ def _add_hosted(tool: object, walk: Walk, table: dict[str, Any]) -> None:
     walk.ledger.width(width("hosted_tool"))
 
 
-def _add_formula(tool: object, walk: Walk, table: dict[str, Any]) -> None:
-    """OpenAI's ``num_tokens_for_tools``; it stops at the first level, here deeper levels follow in the same way."""
-    _add_structure(best(table["func_init"], walk.names)["tokens"], walk)
-    _add_line(f"{_name(tool)}:{_sentence(get(tool, 'description') or get(tool, '__doc__'))}", walk)
-    _add_properties(_parameters(tool), walk, table, 0)
-    if get(tool, "format") is not None:
-        _add_line(compact(get(tool, "format")), walk)
+def _add_text(text: str, walk: Walk, row: str = "schema") -> None:
+    size = width(row)
+    walk.ledger.text(text, size.text_low, size.text_high)
+    walk.ledger.other(size.tokens, size.low, size.high)
 
 
-def _add_properties(schema: object, walk: Walk, table: dict[str, Any], depth: int) -> None:
+# What OpenAI's models read: a namespace with one type for each function
+
+
+def _add_namespace(tools: list[object], walk: Walk, table: dict[str, Any], choice: object) -> None:
+    known = best(table["measured"], walk.names)["measured"]
+    _add_text(namespace(tools), walk, "schema_measured" if known else "schema")
+    walk.ledger.other(*(table["frame"],) * 3)
+    system = next((message for message in walk.messages if string(get(message, "role")) == "system"), None)
+    if system is not None:
+        # The functions join the first system message, which gets a line break.
+        walk.ledger.other(*(table["with_system"],) * 3)
+        text = string(get(system, "content"))
+        walk.ledger.difference(f"{text}\n", text)
+    named = first(get(choice, "function"), "name") or get(choice, "name")
+    if isinstance(named, str):
+        walk.ledger.text(named)
+        walk.ledger.other(*(table["choice_tool" if get(choice, "type") is not None else "choice_function"],) * 3)
+    elif choice == "none":
+        walk.ledger.other(*(table["choice_none"],) * 3)
+
+
+def namespace(tools: list[object]) -> str:
+    """Return *tools* as OpenAI's models read them.
+
+    It's known from reported usage: a property has a comment with its description and stands on a line of its own,
+    without indentation; an object with one property that isn't described takes one line.
+    """
+    lines = ["namespace functions {", ""]
+    for tool in tools:
+        about, shape = _about(tool), _parameters(tool)
+        lines += [f"// {about}"] if about else []
+        has_properties = next(_properties(shape), None) is not None
+        lines.append(f"type {_name(tool)} = (_: {_object(shape, shape, 0)}) => any;" if has_properties else "")
+        lines[-1] = lines[-1] or f"type {_name(tool)} = () => any;"
+        if get(tool, "format") is not None:
+            lines.append(compact(get(tool, "format")))
+        lines.append("")
+    return "\n".join([*lines, "} // namespace functions"])
+
+
+def _properties(schema: object) -> Iterator[tuple[str, object]]:
     properties = get(schema, "properties")
-    found = list(pairs(properties)) if properties is not None and not isinstance(properties, str) else []
-    if not found:
-        return
-    _add_structure(table["prop_init"], walk)
+    return pairs(properties) if properties is not None and not isinstance(properties, str) else iter(())
+
+
+def _object(schema: object, root: object, depth: int) -> str:
+    """Return the properties of an object, in braces."""
+    found = list(_properties(schema))
+    required = get(schema, "required")
+    lines = []
     for name, inner in found:
-        _add_structure(table["prop_key"], walk)
-        choices = get(inner, "enum")
-        if is_sequence(choices):
-            _add_structure(table["enum_init"], walk)
-            for choice in choices:  # type: ignore[attr-defined]
-                _add_structure(table["enum_item"], walk)
-                _add_line(string(choice) or compact(choice), walk)
-        _add_line(f"{name}:{_kind(inner)}:{_sentence(get(inner, 'description'))}", walk)
-        if depth < DEEPEST:
-            _add_properties(inner, walk, table, depth + 1)
-            _add_properties(get(inner, "items"), walk, table, depth + 1)
+        about = string(get(inner, "description"))
+        lines += [f"// {about}"] if about else []
+        mark = "" if is_sequence(required) and name in required else "?"  # type: ignore[operator]
+        lines.append(f"{name}{mark}: {_type(inner, root, depth + 1)},")
+    if len(lines) == 1:
+        return f"{{ {lines[0][:-1]} }}"
+    return "\n".join(["{", *lines, "}"])
 
 
-def _kind(schema: object) -> str:
+def _type(schema: object, root: object, depth: int) -> str:
+    """Return a schema as a type; *root* holds the definitions that it may refer to."""
+    if depth > DEEPEST:
+        return "any"
+    several = first(schema, "anyOf", "oneOf")
+    choices = get(schema, "enum")
+    if is_sequence(choices):
+        return " | ".join(f'"{choice}"' if isinstance(choice, str) else compact(choice) for choice in choices)  # type: ignore[attr-defined]
+    if is_sequence(several):
+        return " | ".join(_type(each, root, depth + 1) for each in several)  # type: ignore[attr-defined]
     kind = get(schema, "type")
-    if isinstance(kind, str):
-        return string(kind)
     if is_sequence(kind):
-        return "|".join(string(one) for one in kind)  # type: ignore[attr-defined]
-    found = first(schema, "anyOf", "oneOf", "allOf", "$ref")
-    if found is not None:
-        return string(found) or compact(found)
-    return compact(schema) if isinstance(schema, (bool, int, float, str)) else ""
+        return " | ".join(_SCRIPT_TYPES.get(string(each).lower(), "any") for each in kind)  # type: ignore[attr-defined]
+    name = string(get(schema, "$ref")).rpartition("/")[2]
+    if name:
+        return _type(get(first(root, "$defs", "definitions"), name), root, depth + 1)
+    script = _SCRIPT_TYPES.get(string(kind).lower(), "any")
+    if script == "array":
+        return f"{_type(get(schema, 'items'), root, depth + 1)}[]"
+    has_properties = script == "object" and next(_properties(schema), None) is not None
+    return _object(schema, root, depth) if has_properties else script
 
 
-def _add_line(line: str, walk: Walk) -> None:
-    size = width("schema")
-    walk.ledger.text(line, size.text_low, size.text_high)
+_SCRIPT_TYPES = {
+    **{name: name for name in ("string", "boolean", "null", "object", "array")},
+    **dict.fromkeys(("integer", "number"), "number"),
+}
 
 
-def _add_structure(tokens: int, walk: Walk) -> None:
-    walk.ledger.other(tokens, tokens // 2, 2 * tokens)
+# Tools of providers, frameworks and Python
 
 
 def _name(tool: object) -> str:
     return string(get(tool, "name") or get(tool, "__name__"))
 
 
-def _sentence(text: object) -> str:
-    return string(text).removesuffix(".")
+def _about(tool: object) -> str:
+    given = get(tool, "description")
+    return string(get(tool, "__doc__") if given is None and callable(tool) else given)
 
 
 def _parameters(tool: object) -> object:
     found = first(tool, *_PARAMETERS)
-    return get(found, "json") or found
+    found = get(found, "json") if isinstance(get(found, "json"), dict) else found
+    if found is None and callable(tool):
+        found = tool
+    model = getattr(found, "model_json_schema", None) if isinstance(found, type) else None
+    if model is not None:
+        return _made(lambda: _untitled(model()))
+    if found is None:
+        inner = get(get(tool, "function_schema"), "json_schema")  # pydantic-ai
+        return inner if inner is not None else found
+    return _made(lambda: _signature(found)) if found is tool else found
+
+
+def _untitled(schema: Any) -> Any:
+    """Return pydantic's *schema* without what SDKs leave out: its titles, and the description, which is the tool's."""
+    properties = {name: {key: value for key, value in each.items() if key != "title"} for name, each in _properties(schema)}  # type: ignore[attr-defined]
+    return {**{key: schema[key] for key in schema if key not in ("title", "description")}, "properties": properties}
+
+
+def _made(make: Callable[[], object]) -> object:
+    try:
+        return make()
+    except Exception:  # a stranger's class or signature can raise anything
+        return None
+
+
+def _signature(function: Any) -> object:
+    """Return the schema that an SDK makes of the parameters of a Python *function*."""
+    import inspect
+    import typing
+
+    hints = typing.get_type_hints(function)
+    given = inspect.signature(function).parameters.values()
+    properties = {each.name: _hinted(hints.get(each.name), typing) for each in given}
+    required = [each.name for each in given if each.default is each.empty]
+    return {"type": "object", "properties": properties, "required": required}
+
+
+def _hinted(hint: Any, typing: Any) -> dict[str, object]:
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Literal:
+        return {"type": "string", "enum": list(inner)}
+    if origin is typing.Annotated:
+        notes = [note for note in inner[1:] if isinstance(note, str)]
+        return {**_hinted(inner[0], typing), **({"description": notes[0]} if notes else {})}
+    if origin in (list, set, tuple):
+        return {"type": "array", "items": _hinted(inner[0] if inner else None, typing)}
+    if inner and type(None) in inner:
+        return _hinted(next(each for each in inner if each is not type(None)), typing)
+    model = getattr(hint, "model_json_schema", None)
+    return dict(model()) if model is not None else {"type": _JSON_TYPES.get(origin or hint, "object" if hint else "string")}

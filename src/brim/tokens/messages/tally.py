@@ -153,6 +153,11 @@ class Ledger:
         most = tokens if high == 1.0 else -int(-tokens * high // 1)
         self._add(TEXT, tokens, tokens if low == 1.0 else int(tokens * low), most)
 
+    def difference(self, text: str, without: str) -> None:
+        """Add what *text* takes more than *without*."""
+        more = self._count(text) - (self._count(without) if without else 0)
+        self._add(TEXT, more, more, more)
+
     def maybe(self, text: str, likely: bool) -> None:
         """Add *text* that the provider may drop: to the point only if it is *likely* kept, to the interval always."""
         tokens = self._count(text) if text else 0
