@@ -154,8 +154,8 @@ class Request:
             if not sure or high <= target or not pruned.fits:
                 break
             goal = min(goal - 1, goal * target // high)
-        if isinstance(pruner, WatermarkPruner) and isinstance(attempt, WatermarkPruner):
-            pruner.decisions = attempt.decisions
+        if isinstance(pruner, WatermarkPruner):
+            vars(pruner).update(vars(attempt))
         size = high if sure else int(pruned.tokens)
         reason = pruned.receipt.reason
         if size > target and not reason:

@@ -190,6 +190,12 @@ class WatermarkPruner(Strategy):
             raise InputError(f"turn_seconds must be a number, 0 or more, not {turn_seconds!r}")
         self._warm = turn_seconds is None or turn_seconds <= ttl
 
+    def __copy__(self) -> WatermarkPruner:
+        """Return a pruner that remembers on its own from here on."""
+        made = object.__new__(type(self))
+        made.__dict__ |= self.__dict__ | {"_known": dict(self._known)}
+        return made
+
     def view(self, messages: list[Any]) -> list[int] | None:
         """Return what the decisions so far leave of *messages*.
 
