@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import random
 import sqlite3
 import threading
@@ -48,7 +49,10 @@ def script(turns: int) -> Iterator[Any]:
 
 def results(response: Any, text: str) -> dict[str, Any]:
     calls = [block for block in response.content if block["type"] == "tool_use"]
-    return {"role": "user", "content": [{"type": "tool_result", "tool_use_id": call["id"], "content": text} for call in calls]}
+    return {
+        "role": "user",
+        "content": [{"type": "tool_result", "tool_use_id": call["id"], "content": text} for call in calls],
+    }
 
 
 def send(client: FakeModel, call: Any) -> Any:
@@ -57,7 +61,9 @@ def send(client: FakeModel, call: Any) -> Any:
 
 
 def guard(ledger: Ledger | None = None, **more: Any) -> Guard:
-    return Guard(MODEL, **{"ledger": ledger, "scope": "shop/agent", "target": WINDOW - 1_000, "max_output": 500, **more})
+    return Guard(
+        MODEL, **{"ledger": ledger, "scope": "shop/agent", "target": WINDOW - 1_000, "max_output": 500, **more}
+    )
 
 
 def run(guarded: Guard, client: FakeModel, turns: int, messages: list[Any] | None = None) -> list[Any]:
@@ -101,7 +107,7 @@ def test_cuts_are_rare_and_the_cache_stays_warm_in_between(ledger: Any) -> None:
     client = FakeModel(script(60), window=WINDOW)
     run(guard(ledger), client, 61)
     sent = [request["messages"] for request in client.requests]
-    rewritten = sum(later[: len(earlier)] != earlier for earlier, later in zip(sent, sent[1:], strict=False))
+    rewritten = sum(later[: len(earlier)] != earlier for earlier, later in itertools.pairwise(sent))
     assert 2 <= rewritten <= 20
 
 
@@ -239,7 +245,10 @@ def test_a_request_that_was_not_sent_can_be_given_back(ledger: Any) -> None:
 
 
 def test_what_cannot_fit_is_not_sent_and_costs_nothing(ledger: Any) -> None:
-    with pytest.raises(DoesNotFit, match="too many") as raised, guard(ledger).call([{"role": "user", "content": words(9_000)}]):
+    with (
+        pytest.raises(DoesNotFit, match="too many") as raised,
+        guard(ledger).call([{"role": "user", "content": words(9_000)}]),
+    ):
         raise AssertionError
     assert not raised.value.fitted.fits  # type: ignore[attr-defined]
     assert ledger.status("shop").reserved == 0
@@ -279,7 +288,9 @@ def test_rules_are_told_in_the_system_prompt_and_stay_the_same(system: Any) -> N
     first = guarded.fit([{"role": "user", "content": "Install the packages."}], system=system)
     assert "Install packages with uv." in str(first.system)
     assert system is None or "Be brief." in str(first.system)
-    later = guarded.fit([{"role": "user", "content": "Install the packages."}, {"role": "user", "content": "Now tabs."}], system=system)
+    later = guarded.fit(
+        [{"role": "user", "content": "Install the packages."}, {"role": "user", "content": "Now tabs."}], system=system
+    )
     assert later.system == first.system
     assert guard().fit([{"role": "user", "content": "Hi"}], system=system).system == system
 
@@ -315,7 +326,10 @@ def test_a_stream_settles_at_its_end(ledger: Any) -> None:
 
 def test_a_stream_without_usage_warns_and_keeps_the_money(ledger: Any) -> None:
     chunk = {"object": "chat.completion.chunk", "id": "c", "model": "gpt-4o", "choices": [{"delta": {"content": "Hi"}}]}
-    with guard(ledger).call([{"role": "user", "content": "Hi"}]) as call, pytest.warns(UserWarning, match="include_usage"):
+    with (
+        guard(ledger).call([{"role": "user", "content": "Hi"}]) as call,
+        pytest.warns(UserWarning, match="include_usage"),
+    ):
         assert list(call.stream([chunk])) == [chunk]
     assert ledger.status("shop").reserved == call.reserved
     with warnings.catch_warnings(), guard(ledger).call([{"role": "user", "content": "Hi"}]) as call:
@@ -452,5 +466,11 @@ def test_the_fake_model_refuses_what_a_provider_refuses() -> None:
     with pytest.raises(Refused, match="too long"):
         create(model=MODEL, messages=[{"role": "user", "content": words(2_000)}], max_tokens=10)
     with pytest.raises(Refused, match="messages.0"):
-        create(model=MODEL, messages=[results(SimpleNamespace(content=[{"type": "tool_use", "id": "x"}]), "text")], max_tokens=10)
-    assert create(model=MODEL, messages=[{"role": "user", "content": "Hi"}], max_tokens=10).content[0]["text"] == "Hello."
+        create(
+            model=MODEL,
+            messages=[results(SimpleNamespace(content=[{"type": "tool_use", "id": "x"}]), "text")],
+            max_tokens=10,
+        )
+    assert (
+        create(model=MODEL, messages=[{"role": "user", "content": "Hi"}], max_tokens=10).content[0]["text"] == "Hello."
+    )

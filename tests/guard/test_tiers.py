@@ -21,7 +21,11 @@ from tests.history.samples import function_calls, function_responses, step, talk
 def reading(path: str, number: int, text: str) -> list[Any]:
     """Return a step of the chat format that reads a file."""
     function = {"name": "read_file", "arguments": json.dumps({"path": path})}
-    call = {"role": "assistant", "content": None, "tool_calls": [{"id": f"c{number}", "type": "function", "function": function}]}
+    call = {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": f"c{number}", "type": "function", "function": function}],
+    }
     return [call, {"role": "tool", "tool_call_id": f"c{number}", "content": text}]
 
 
@@ -86,7 +90,9 @@ def test_long_results_are_shortened_then_the_oldest_are_dropped() -> None:
     assert actions(pruned) == ["shortened"]
     dropped = prune(TieredPruner(exclude_tools=["read_file"], longest_result=1_000), history, 2_500)
     assert actions(dropped) == ["shortened", "dropped"]
-    assert dropped.receipt.steps[1].indices == tuple(index for each in dropped.receipt.dropped for index in each.indices)
+    assert dropped.receipt.steps[1].indices == tuple(
+        index for each in dropped.receipt.dropped for index in each.indices
+    )
 
 
 def test_a_summary_stands_for_what_was_dropped() -> None:
@@ -127,7 +133,11 @@ def test_gemini_has_no_ids_and_is_cleared_all_the_same() -> None:
     steps = [
         each
         for n in range(9)
-        for each in (function_calls("read", "search"), function_responses("read", "search", text=words(60)), user("gemini", f"next {n}"))
+        for each in (
+            function_calls("read", "search"),
+            function_responses("read", "search", text=words(60)),
+            user("gemini", f"next {n}"),
+        )
     ]
     history = [user("gemini", "Go."), *steps]
     pruned = prune(TieredPruner(), history, 1_000, "gemini")
@@ -140,7 +150,9 @@ def test_gemini_has_no_ids_and_is_cleared_all_the_same() -> None:
 @pytest.mark.parametrize("provider", PROVIDERS)
 @given(data=st.data(), target=st.integers(0, 300), keep=st.integers(0, 2))
 @settings(max_examples=30)
-def test_the_result_is_valid_fits_and_is_stable(provider: Provider, data: st.DataObject, target: int, keep: int) -> None:
+def test_the_result_is_valid_fits_and_is_stable(
+    provider: Provider, data: st.DataObject, target: int, keep: int
+) -> None:
     pruner = TieredPruner(keep_results=keep, low=0.5)
     history = data.draw(valid_histories(provider, rare=False))
     pruned = prune(pruner, history, target, provider)
@@ -164,8 +176,7 @@ def test_broken_histories_become_valid_or_are_refused(provider: Provider, data: 
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"low": 1.0}, {"low": 0}, {"high": 1.2}, {"low": "a"}, {"keep_results": -1}, {"exclude_tools": "read"}]
-    + [{"longest_result": 3}, {"summarize": "yes"}],
+    [{"low": 1.0}, {"low": 0}, {"high": 1.2}, {"low": "a"}, {"keep_results": -1}, {"exclude_tools": "read"}, {"longest_result": 3}, {"summarize": "yes"}],
 )
 def test_wrong_settings_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=next(iter(wrong))):
