@@ -24,7 +24,7 @@ class Record:
     """A value with annotated fields, given in order or by name.
 
     A class attribute is the default of its field, as in a dataclass; it must be immutable. Define ``__post_init__`` to
-    check the values. Annotations that begin with ``ClassVar`` are not fields.
+    check the values.
 
     >>> class Point(Record):
     ...     x: int
@@ -36,8 +36,7 @@ class Record:
     __match_args__: tuple[str, ...] = ()
 
     def __init_subclass__(cls) -> None:
-        own = [name for name, kind in cls.__annotations__.items() if not str(kind).startswith("ClassVar")]
-        cls.__match_args__ = tuple(dict.fromkeys((*cls.__match_args__, *own)))  # type: ignore[misc]
+        cls.__match_args__ = tuple(dict.fromkeys((*cls.__match_args__, *cls.__annotations__)))  # type: ignore[misc]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         names, values = self.__match_args__, self.__dict__
@@ -125,7 +124,7 @@ def plain(value: Any) -> Any:
         return value
     if isinstance(value, (list, tuple, set, frozenset)):
         return [plain(each) for each in value]
-    if isinstance(value, dict):
+    if hasattr(value, "items") and hasattr(value, "keys"):
         return {key if isinstance(key, str) else str(key): plain(each) for key, each in value.items()}
     for name in ("to_dict", "model_dump"):
         if callable(found := getattr(value, name, None)):

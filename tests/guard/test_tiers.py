@@ -176,7 +176,10 @@ def test_broken_histories_become_valid_or_are_refused(provider: Provider, data: 
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"low": 1.0}, {"low": 0}, {"high": 1.2}, {"low": "a"}, {"keep_results": -1}, {"exclude_tools": "read"}, {"longest_result": 3}, {"summarize": "yes"}],
+    [
+        *({"low": 1.0}, {"low": 0}, {"high": 1.2}, {"low": "a"}, {"keep_results": -1}),
+        *({"exclude_tools": "read"}, {"longest_result": 3}, {"summarize": "yes"}),
+    ],
 )
 def test_wrong_settings_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=next(iter(wrong))):

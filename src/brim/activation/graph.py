@@ -6,6 +6,7 @@ neighbourhood of the seeds costs, however many behaviors were ever learned.
 
 from __future__ import annotations
 
+from brim.behaviors.when import When
 from brim.errors import InputError
 from brim.record import Record
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from brim.behaviors.behavior import Behavior, Edge
-    from brim.behaviors.when import When
 else:
     Protocol = object
 

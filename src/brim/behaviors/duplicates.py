@@ -10,7 +10,7 @@ import re
 from collections import namedtuple
 from collections.abc import Iterable
 from functools import cache, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from brim.behaviors.behavior import Behavior, BehaviorKind, Provenance, Status, Usage
 from brim.behaviors.summary import one_line, single_words
@@ -18,6 +18,7 @@ from brim.behaviors.when import When
 from brim.behaviors.words import looked_at, stem, tokens, word_list
 from brim.errors import InputError
 from brim.files import data_rows
+from brim.record import plain
 
 NEAR_DUPLICATE = 0.8
 """From here on two texts count as wordings of one rule."""
@@ -47,6 +48,10 @@ class Merged(NamedTuple):
     kept: Behavior
     superseded: Behavior
     changes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain data."""
+        return {name: plain(value) for name, value in self._asdict().items()}
 
 
 def both(first: str, second: str) -> str:

@@ -23,6 +23,7 @@ from brim.guard.fitting import Fitted, Name, Request, in_request, named, room_fo
 from brim.guard.tiers import TieredPruner
 from brim.history.bridge import in_thread
 from brim.history.content import listed, text_of
+from brim.history.decisions import digest_of
 from brim.history.draft import Pin
 from brim.history.entries import Provider
 from brim.history.formats import as_list
@@ -37,7 +38,7 @@ from brim.spend.ledger import Ledger, ScopeStatus
 from brim.spend.money import micro_dollars
 from brim.spend.spending import LEASE, Spend, most_it_costs
 from brim.store.ledger import open_ledger
-from brim.tokens.anchor import AnchoredTokenCounter, digests
+from brim.tokens.anchor import AnchoredTokenCounter
 from brim.tokens.calibrate import MemoryCalibrationStore
 from brim.tokens.count import Count
 from brim.tokens.counters import counter_for
@@ -366,7 +367,7 @@ class Cut:
     count: int = 0
     """How many messages of the transcript it's about."""
     digest: str = ""
-    """Identifies them."""
+    """Identifies them; empty if they can't be written down."""
     pieces: tuple[tuple[int | None, Any], ...] = ()
     """What stays of them: the place in the transcript (None for a summary), and the message."""
     left: tuple[Dropped, ...] = ()
@@ -376,7 +377,7 @@ class Cut:
 
     def found_in(self, messages: Sequence[Any]) -> tuple[Cut, str]:
         """Return this cut if *messages* begin as the transcript did, or an empty one, and a note that says so."""
-        if not self.count or self.digest == _digest(messages[: self.count]):
+        if not self.count or (self.digest and self.digest == digest_of(messages[: self.count])):
             return self, ""
         return Cut(), "the transcript is another one than before: started over"
 
@@ -420,7 +421,7 @@ class Cut:
             else:  # what is broken now may be whole in the next turn, when its result is there
                 pieces.append((places[at], message if at in broken else next(sent)))
         all_left = (*self.left, *(each for each in dropped if each.indices and each.kind != "broken"))
-        return Cut(len(given), _digest(given), tuple(pieces), all_left, told.steps), told
+        return Cut(len(given), digest_of(given), tuple(pieces), all_left, told.steps), told
 
 
 def _merged(steps: Iterable[Step]) -> tuple[Step, ...]:
@@ -437,12 +438,6 @@ def _merged(steps: Iterable[Step]) -> tuple[Step, ...]:
 
 def _mapped(indices: Iterable[int], places: Sequence[int | None]) -> tuple[int, ...]:
     return tuple(place for index in indices if (place := places[index]) is not None)
-
-
-def _digest(messages: Sequence[Any]) -> str:
-    """Return what identifies *messages*; what can't be written down is never the same again."""
-    found = list(digests(messages, None, ""))
-    return found[-1] if found and len(found) == len(messages) else os.urandom(8).hex()
 
 
 def _anchored(model: str, counter: TokenCounter | None) -> AnchoredTokenCounter:

@@ -6,12 +6,14 @@ text, and changed copies. One module per provider reads, checks and repairs its 
 and has ``validate`` and ``repair``.
 
 ``broken`` says what can't be sent, ``cuts`` where a history may be cut; ``draft`` holds one while it is pruned, and
-selects; ``receipt`` is what comes back. The pruners are in ``pruners``, ``summarize``, ``watermark`` and ``cap``.
+selects; ``receipt`` is what comes back, with the ``decisions``
+of a cut. The pruners are in ``pruners``, ``summarize``, ``watermark`` and ``cap``.
 ``transcript`` finds the conversation in a session file, ``bridge`` lets sync and async code call each other.
 ``validate`` shares only the reading with the pruners, because it is what they are tested against.
 """
 
 from brim.history.cap import ToolResultCap as ToolResultCap
+from brim.history.decisions import Decisions as Decisions
 from brim.history.entries import PROVIDERS as PROVIDERS
 from brim.history.entries import Provider as Provider
 from brim.history.formats import repair as repair
@@ -30,5 +32,4 @@ from brim.history.receipt import Step as Step
 from brim.history.receipt import Violation as Violation
 from brim.history.summarize import SummarizePruner as SummarizePruner
 from brim.history.summarize import Summarizer as Summarizer
-from brim.history.watermark import Decisions as Decisions
 from brim.history.watermark import WatermarkPruner as WatermarkPruner

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from brim.history.decisions import Decisions
 from brim.history.entries import Provider
+from brim.record import Value
 from brim.tokens.count import Count
-
-if TYPE_CHECKING:
-    from brim.history.watermark import Decisions
 
 
 @dataclass(frozen=True, slots=True)
-class Dropped:
+class Dropped(Value):
     """Messages that left together, and why."""
 
     indices: tuple[int, ...]
@@ -27,7 +26,7 @@ class Dropped:
 
 
 @dataclass(frozen=True, slots=True)
-class CacheEffect:
+class CacheEffect(Value):
     """What a prune does to the provider's prompt cache."""
 
     prefix_tokens: int
@@ -53,7 +52,7 @@ class CacheEffect:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Step(Value):
     """One thing that was done to make a history fit."""
 
     action: str
@@ -67,7 +66,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(Value):
     """What a prune did, and why."""
 
     pruner: str
@@ -110,7 +109,7 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True)
-class Pruned:
+class Pruned(Value):
     """A history that its provider accepts, and the receipt."""
 
     messages: list[Any]
@@ -126,7 +125,7 @@ class Pruned:
 
 
 @dataclass(frozen=True, slots=True)
-class Violation:
+class Violation(Value):
     """One place where a history breaks a rule of its provider."""
 
     index: int
@@ -138,7 +137,7 @@ class Violation:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Change(Value):
     """One thing that ``repair`` did."""
 
     index: int
@@ -152,7 +151,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Repaired:
+class Repaired(Value):
     """A history made valid again, and every change made to it."""
 
     messages: list[Any]

@@ -15,6 +15,7 @@ from brim.models.light import UNKNOWN_WINDOW, Found, find, input_within
 from brim.models.overrides import PRICE_FIELDS
 from brim.models.response import Reported, read_response
 from brim.models.usage import Tokens
+from brim.record import Value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rates:
+class Rates(Value):
     """Prices of each kind of token, in USD per million.
 
     ``None`` means unknown, never free.
@@ -74,7 +75,7 @@ class Price(Rates):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Model:
+class Model(Value):
     """A model's window, limits, tokenizer and prices."""
 
     name: str

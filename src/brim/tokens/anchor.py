@@ -15,6 +15,7 @@ from hashlib import blake2b
 from typing import Any, Protocol
 
 from brim.models.response import read_response
+from brim.record import Value
 from brim.tokens.calibrate import MAX_RATIO, MIN_RATIO, CalibrationStore, learn
 from brim.tokens.costs import MessageCosts, message_costs
 from brim.tokens.count import PREFIX_ERROR, Count
@@ -84,7 +85,7 @@ def _fields(value: object) -> Mapping[str, object]:
 
 
 @dataclass(frozen=True, slots=True)
-class Anchor:
+class Anchor(Value):
     """One report of the tokens for messages, tools and a model."""
 
     digest: str
