@@ -47,6 +47,7 @@ from brim.tokens.protocol import TokenCounter
 from brim.tracking.budget import ContextBudget
 from brim.tracking.events import Usage
 from brim.tracking.readers import AnyReader
+from brim.window.budget import window_of
 
 M = TypeVar("M")
 E = TypeVar("E")
@@ -119,7 +120,7 @@ class Guard:
         """Begin a conversation: what follows belongs to one."""
         self.counter = _anchored(self.model, self._given_counter)
         """Counts what was sent by what the provider reported for it."""
-        self.gauge = ContextBudget(lookup(self.model).context_window, model=self.model)
+        self.gauge = ContextBudget(window_of(self.model), model=self.model)
         """How full the window was at the last call."""
         self._cut = Cut()
         self._told: str | None = None

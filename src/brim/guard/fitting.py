@@ -23,7 +23,7 @@ from brim.tokens.costs import MessageCosts, message_costs
 from brim.tokens.count import Count
 from brim.tokens.counters import counter_for
 from brim.tokens.protocol import TokenCounter
-from brim.window.budget import Reserves
+from brim.window.budget import Reserves, window_of
 
 M = TypeVar("M")
 
@@ -105,12 +105,13 @@ def room_for(model: str, max_output: int | None = None, target: int | None = Non
     """Return how many tokens the answer may take, and how many the prompt."""
     if not isinstance(model, str):
         raise InputError(f"model must be a name such as claude-sonnet-4-5, not {model!r}")
-    known, reserves = lookup(model), Reserves()
+    known, window, reserves = lookup(model), window_of(model), Reserves()
     if max_output is None:
-        max_output = min(reserves.response(known.context_window), known.max_output or known.context_window)
+        max_output = min(reserves.response(window), known.max_output or window)
     whole_number("max_output", max_output, 0, "a whole number of tokens")
-    room = known.context_window - max_output - reserves.safety(known.context_window)
-    most = max(0, min(room, known.max_input)) if target is None else target
+    room = window - max_output - reserves.safety(window)
+    longest = known.max_input if window == known.context_window else window
+    most = max(0, min(room, longest)) if target is None else target
     return max_output, whole_number("target", most, 0, "a whole number of tokens")
 
 
