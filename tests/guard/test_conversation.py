@@ -48,10 +48,10 @@ def script(turns: int) -> Iterator[Any]:
 
 
 def results(response: Any, text: str) -> dict[str, Any]:
-    calls = [block for block in response.content if block["type"] == "tool_use"]
+    calls = [block for block in response.content if block.type == "tool_use"]
     return {
         "role": "user",
-        "content": [{"type": "tool_result", "tool_use_id": call["id"], "content": text} for call in calls],
+        "content": [{"type": "tool_result", "tool_use_id": call.id, "content": text} for call in calls],
     }
 
 
@@ -474,9 +474,7 @@ def test_the_fake_model_refuses_what_a_provider_refuses() -> None:
     with pytest.raises(Refused, match=r"messages\.0"):
         create(
             model=MODEL,
-            messages=[results(SimpleNamespace(content=[{"type": "tool_use", "id": "x"}]), "text")],
+            messages=[results(SimpleNamespace(content=[SimpleNamespace(type="tool_use", id="x")]), "text")],
             max_tokens=10,
         )
-    assert (
-        create(model=MODEL, messages=[{"role": "user", "content": "Hi"}], max_tokens=10).content[0]["text"] == "Hello."
-    )
+    assert create(model=MODEL, messages=[{"role": "user", "content": "Hi"}], max_tokens=10).content[0].text == "Hello."

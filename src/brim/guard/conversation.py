@@ -180,10 +180,13 @@ class Guard:
             tokens = self.count(fitted.messages, system, tools)
             tokens = tokens if tokens.basis == "anchored" and int(tokens) <= target else fitted.tokens
             size = tokens.high if self._sure else int(tokens)
+            is_same = len(fitted.messages) == len(view) and not fitted.receipt.steps
+            before = tokens if is_same else receipt.before
             notes = (*receipt.notes, *filter(None, [note]))
             fits = size <= target
             reason = "" if fits else receipt.reason or f"it takes {size:,} tokens, and {target:,} is the target"
-            receipt = replace(receipt, target=target, after=tokens, fits=fits, reason=reason, notes=notes)
+            about: Any = {"target": target, "before": before, "after": tokens, "fits": fits, "reason": reason}
+            receipt = replace(receipt, notes=notes, **about)
             return Fitted(fitted.messages, tokens, fits, receipt, output, system)
 
     def count(self, messages: Sequence[Any], system: Any = None, tools: Sequence[Any] | None = None) -> Count:
@@ -207,7 +210,7 @@ class Guard:
             prompt = next((text_of(each) for each in messages if string(get(each, "role")) == "user"), "")
             ranked = activate(Graph(self.rules), Context(prompt=prompt), now=time.time()) if self.rules else []
             plan = ActivationTierMapper().plan(ranked, self.rules, budget=self._rule_tokens, counter=self.counter)
-            self._told = render(plan)
+            self._told = render(plan).strip()
         return self._told
 
     def status(self) -> ScopeStatus | None:
@@ -454,7 +457,7 @@ def _whole(messages: Sequence[Any], system: Any) -> list[Any]:
 
 def with_text(system: Any, text: str) -> Any:
     """Return the system prompt with *text* at its end, in the form that it has."""
-    if not text.strip():
+    if not text:
         return system
     if system is None or isinstance(system, str):
         return f"{system}\n\n{text}" if system else text

@@ -75,15 +75,16 @@ class FakeModel:
             role="assistant",
             model=model,
             content=content,
-            stop_reason="tool_use" if any(block["type"] == "tool_use" for block in content) else "end_turn",
+            stop_reason="tool_use" if any(block.type == "tool_use" for block in content) else "end_turn",
             usage=SimpleNamespace(**usage, output_tokens=min(output, max_tokens)),
         )
 
-    def _block(self, number: int, answer: Answer) -> dict[str, Any]:
+    def _block(self, number: int, answer: Answer) -> SimpleNamespace:
         if isinstance(answer, str):
-            return {"type": "text", "text": answer}
+            return SimpleNamespace(type="text", text=answer)
         name, arguments = answer
-        return {"type": "tool_use", "id": f"toolu_{len(self.requests)}_{number}", "name": name, "input": arguments}
+        id = f"toolu_{len(self.requests)}_{number}"
+        return SimpleNamespace(type="tool_use", id=id, name=name, input=arguments)
 
 
 def iter_same(one: Sequence[str], two: Sequence[str]) -> Iterator[str]:
