@@ -30,7 +30,9 @@ from brim.models.names import spellings
 
 DATA = Path(__file__).parent.parent / "src/brim/models/data"
 MODES = ("chat", "responses", "completion", "embedding")
-PRICES = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
+RATES = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
+EXTRAS = ("input_audio", "output_audio", "web_search")
+PRICES = (*RATES, *EXTRAS)
 SIZES = ("context_window", "max_input", "max_output")
 Record = dict[str, Any]
 
@@ -40,6 +42,8 @@ LITELLM_FIELDS = {
     "cache_read": ("cache_read_input_token_cost", "input_cost_per_token_cache_hit"),
     "cache_write_5m": ("cache_creation_input_token_cost",),
     "cache_write_1h": ("cache_creation_input_token_cost_above_1hr",),
+    "input_audio": ("input_cost_per_audio_token",),
+    "output_audio": ("output_cost_per_audio_token",),
 }
 GENAI_FIELDS = {
     "input": "input_mtok",
@@ -47,6 +51,8 @@ GENAI_FIELDS = {
     "cache_read": "cache_read_mtok",
     "cache_write_5m": "cache_write_mtok",
     "cache_write_1h": "cache_write_1h_mtok",
+    "input_audio": "input_audio_mtok",
+    "output_audio": "output_audio_mtok",
 }
 # genai-prices' provider -> how litellm writes its models' names, and the providers litellm files them under.
 GENAI_PROVIDERS = {
@@ -61,6 +67,8 @@ GENAI_PROVIDERS = {
     "zai": ("zai/", ("zai",)),
     "openrouter": ("openrouter/", ("openrouter",)),
 }
+# Makers whose models people name without a prefix.
+MAKERS = ("deepseek/", "mistral/", "moonshot/", "xai/", "zai/", "minimax/", "meta/", "perplexity/")
 # A price of 0 is true where the model runs on the user's own machine; elsewhere it stands for "not filled in".
 RUNS_LOCALLY = ("ollama", "lemonade")
 NOT_TEXT = re.compile(r"image|tts|transcribe|whisper|realtime|live|voice|ocr|moderation|lyria|veo")
@@ -96,6 +104,9 @@ def _litellm_fields(entry: Mapping[str, Any], suffix: str = "") -> Record:
         value = next((entry[key + suffix] for key in keys if entry.get(key + suffix) is not None), None)
         if isinstance(value, int | float):
             row[field] = per_million(value)
+    searches = set((entry.get("search_context_cost_per_query") or {}).values()) if not suffix else set()
+    if len(searches) == 1:  # the same for every amount of context
+        row["web_search"] = per_million(searches.pop())
     return row
 
 
@@ -145,6 +156,12 @@ def _factors(entry: Mapping[str, Any]) -> Record:
     ratios = {round(batch / full, 9) for batch, full in pairs if batch and full}
     if len(ratios) == 1:
         factors["batch"] = plain(Decimal(repr(ratios.pop())))
+    for tier in ("flex", "priority"):
+        kinds = ("input_cost_per_token", "output_cost_per_token", "cache_read_input_token_cost")
+        both = [(entry.get(f"{kind}_{tier}"), entry.get(kind)) for kind in kinds]
+        ratios = {round(other / full, 6) for other, full in both if full and other}
+        if len(ratios) == 1 and all(other for other, full in both if full):
+            factors[tier] = plain(Decimal(repr(ratios.pop())))
     return factors
 
 
@@ -207,7 +224,7 @@ def merge_prices(record: Record, model: Any, exact: bool, on: str) -> list[tuple
     theirs = current(rows, on)
     if not ours or not theirs:
         return []
-    differing = [f for f in PRICES if f in ours and f in theirs and ours[f] != theirs[f]]
+    differing = [f for f in RATES if f in ours and f in theirs and ours[f] != theirs[f]]
     if differing and not exact:
         return []
     past = [row for row in rows[:-1] if all(row.get(f) == ours.get(f) for f in ("input", "output"))]
@@ -235,14 +252,30 @@ def keep_history(record: Record, earlier: Record | None, on: str) -> None:
     newest = rows[-1]["from"] or ""
     rows += [row for row in fresh if row["from"] and row["from"] > newest]
     now = current(fresh, on)
+    _complete(rows, now, on)
     if now and current(rows, on) != now:
         rows = [row for row in rows if (row["from"] or "") < on or row in earlier["prices"]]
         rows += [{"from": on, **now}, *(row for row in fresh if row["from"] and row["from"] > on)]
     record["prices"] = rows
 
 
+def _complete(rows: list[Record], now: Record, on: str) -> None:
+    """Add to the row in force the kinds of prices that the table didn't have before; what it says stays."""
+    at = max((at for at, row in enumerate(rows) if (row["from"] or "") <= on), default=None)
+    if at is None:
+        return
+    old = {key: value for key, value in rows[at].items() if key not in ("from", "tiers")}
+    tiers = [{key: value for key, value in tier.items() if key not in EXTRAS} for tier in now.get("tiers", ())]
+    same = all(now.get(key) == value for key, value in old.items()) and tiers == rows[at].get("tiers", [])
+    if same and {key for key in now if key not in old} - {"tiers"} <= set(EXTRAS):
+        rows[at] = {"from": rows[at]["from"], **now}
+
+
 def fill_windows(records: dict[str, Record]) -> None:
-    """Give a record without a window the one of the same model elsewhere, and say in ``window_of`` whose it is."""
+    """Give a record without a window the one of the same model elsewhere, and say in ``window_of`` whose it is.
+
+    The same goes for the longest answer, and ``max_output_of``.
+    """
     known = {name.lower(): name for name, record in records.items() if "context_window" in record}
     known = {key.removesuffix("-latest"): name for key, name in known.items()} | known
     for name, record in records.items():
@@ -252,6 +285,14 @@ def fill_windows(records: dict[str, Record]) -> None:
         if same and records[same]["encoding"] == record["encoding"]:
             borrowed: Record = {size: records[same][size] for size in SIZES if size in records[same]}
             record |= {**borrowed, **{size: record[size] for size in borrowed if size in record}, "window_of": same}
+    answers = {key: name for key, name in known.items() if "max_output" in records[name]}
+    for name, record in records.items():
+        if "max_output" in record or "context_window" not in record or record["mode"] == "embedding":
+            continue
+        same = next((answers[key] for key, _ in spellings(name.lower()) if key in answers), None)
+        if same and records[same]["encoding"] == record["encoding"]:
+            most = min(records[same]["max_output"], record["context_window"])
+            record |= {"max_output": most, "max_output_of": same}
 
 
 def build(
@@ -262,10 +303,8 @@ def build(
     records = {n: litellm_record(n, e, rules) for n, e in litellm.items() if e.get("mode") in MODES and n.isprintable()}
     disagreements: list[tuple[str, ...]] = []
     for provider in providers:
-        prefix, filed_under = GENAI_PROVIDERS.get(provider.id, ("", ()))
-        if not filed_under:
-            continue
-        for name, record in list(records.items()):
+        prefix, filed_under = GENAI_PROVIDERS.get(provider.id, (f"{provider.id}/", (provider.id,)))
+        for name, record in list(records.items()) if provider.id in GENAI_PROVIDERS else ():
             bare = name.removeprefix(prefix or f"{record['provider']}/")
             if (
                 record["provider"] in filed_under
@@ -276,10 +315,11 @@ def build(
                 disagreements += [(name, *each) for each in found]
         taken = {name.lower() for name in records}
         for model in provider.models:
-            name = prefix + (model.id.lower() if provider.id == "zai" else model.id)
             foreign = provider.id == "google" and not model.id.startswith("gem")
-            if name.lower() not in taken and not foreign and not NOT_TEXT.search(name) and name[-1].isalnum():
-                records[name] = genai_record(filed_under[0], model)
+            own = f"google/{model.id}" if foreign else prefix + model.id
+            name = own.lower() if provider.id == "zai" else own
+            if name.lower() not in taken and not NOT_TEXT.search(name) and name[-1].isalnum() and name.isprintable():
+                records[name] = genai_record(provider.id if foreign else filed_under[0], model)
     fill_windows(records)
     records = {n: r for n, r in records.items() if r["prices"] or "context_window" in r}
     for name, record in records.items():
@@ -302,7 +342,27 @@ def models_json(header: Mapping[str, Any], records: Mapping[str, Record]) -> byt
     return f'{{"header": {json.dumps(full, indent=1)},\n"models": {{\n{body}\n}}}}\n'.encode()
 
 
-def index_tsv(records: Mapping[str, Record]) -> bytes:
+def other_names(providers: Iterable[Any], records: Mapping[str, Record]) -> list[tuple[str, str]]:
+    """Return other names of models: those that genai-prices gives, and a maker's own without its prefix."""
+    found = []
+    by_key = {name.lower(): name for name in records}
+    for provider in providers:
+        prefix, _ = GENAI_PROVIDERS.get(provider.id, (f"{provider.id}/", ()))
+        for model in provider.models:
+            name = by_key.get((prefix + model.id).lower())
+            equal = [clause.equals for clause in _clauses(model.match) if hasattr(clause, "equals")]
+            found += [((prefix + each).lower(), name) for each in equal if name]
+    short = [(key.partition("/")[2], name) for key, name in [*by_key.items(), *found] if key.startswith(MAKERS)]
+    return [*found, *((key, name) for key, name in short if "/" not in key)]
+
+
+def _clauses(clause: Any) -> Iterable[Any]:
+    yield clause
+    for inner in getattr(clause, "or_", ()):
+        yield from _clauses(inner)
+
+
+def index_tsv(records: Mapping[str, Record], others: Iterable[tuple[str, str]] = ()) -> bytes:
     """Write the light table: key, tokenizer, window, max input, max output, and the name if the key is not it.
 
     Aliases are rows like others, and so are names without their ``-latest``; the prefix of a family is a row whose key
@@ -310,7 +370,8 @@ def index_tsv(records: Mapping[str, Record]) -> bytes:
     """
     keys = {name.lower(): name for name in reversed(list(records))}
     stems = [(key.removesuffix("-latest"), name) for key, name in keys.items() if key.endswith("-latest")]
-    for alias, target in [*rule_rows("aliases.tsv"), *sorted(pair for pair in stems if "-" in pair[0])]:
+    aliases = [pair for pair in others if pair[0].isprintable() and pair[0][:1] not in ("~", "#")]
+    for alias, target in [*rule_rows("aliases.tsv"), *sorted(pair for pair in stems if "-" in pair[0]), *aliases]:
         keys.setdefault(alias, target)
     keys |= {f"~{prefix}": target for prefix, target in rule_rows("families.tsv") if target in records}
     lines = []
@@ -332,7 +393,7 @@ def outputs(on: str) -> dict[str, bytes]:
     earlier_file = DATA / "models.json"
     earlier = json.loads(earlier_file.read_bytes())["models"] if earlier_file.exists() else {}
     records, disagreements = build(json.loads(registry.read_bytes()), providers, earlier, on)
-    index = index_tsv(records)
+    index = index_tsv(records, other_names(providers, records))
     sources = [{"name": n, "version": metadata.version(n), "licence": "MIT"} for n in ("litellm", "genai-prices")]
     inputs = {"litellm": registry.read_bytes(), "genai-prices": (Path(prices.origin).parent / "data.py").read_bytes()}
     header = {

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from brim.history import validate
+from brim.history import FifoPruner, repair, validate
 from brim.history.anthropic import blocks_of, read_message
 from brim.history.entries import Call
 from brim.history.repairs import NO_BEGINNING, NO_RESULT
+from brim.tokens import counter_for
 from tests.history.samples import answers, assistant, mended, search, text_block, texts, thinking, tool_result, tool_use
 
 
@@ -574,3 +575,59 @@ def test_a_call_that_cannot_be_answered_is_removed() -> None:
 def test_a_call_whose_turn_goes_on_waits() -> None:
     items = (HELLO, assistant(SEARCH, use("a")), user(result("a")))
     assert mend(*items) == (list(items), [])
+
+
+# A compaction of the provider's own
+
+
+def compaction(summary: str | None = "We fixed the parser.", **fields: Any) -> dict[str, Any]:
+    return {"role": "assistant", "content": [{"type": "compaction", "content": summary, **fields}]}
+
+
+BEFORE = [user("anthropic", "Fix it"), assistant(tool_use("old")), answers(tool_result("old", "long " * 500))]
+AFTER = [user("anthropic", "Go on"), assistant(tool_use("new")), answers(tool_result("new"))]
+
+
+def test_compaction_first_wants_a_signed_summary_before_everything() -> None:
+    signed = compaction(signature="s")
+    assert validate([signed, *AFTER], "anthropic") == []
+    assert [each.rule for each in validate([*BEFORE, signed, *AFTER], "anthropic")] == ["compaction-first"]
+    behind = {"role": "assistant", "content": [{"type": "text", "text": "Hm."}, *signed["content"]]}
+    assert "compaction-first" in {each.rule for each in validate([behind, *AFTER], "anthropic")}
+    assert validate([*BEFORE, compaction(), *AFTER], "anthropic") == []
+
+
+def test_one_compaction_wants_only_the_last() -> None:
+    two = [compaction(signature="a"), *AFTER, compaction("Newer.", signature="b")]
+    assert {each.rule for each in validate(two, "anthropic")} == {"one-compaction", "compaction-first"}
+    failed = [compaction(signature="a"), *AFTER, compaction(None)]
+    assert validate(failed, "anthropic") == []
+
+
+def test_a_summary_must_not_be_empty() -> None:
+    assert [each.rule for each in validate([compaction(""), *AFTER], "anthropic")] == ["text-not-empty"]
+
+
+@pytest.mark.parametrize("fields", [{}, {"signature": "s"}])
+def test_a_pruner_begins_with_the_last_summary(fields: dict[str, str]) -> None:
+    first, last = compaction("Older.", **fields), compaction(**fields)
+    messages = [*BEFORE, first, user("anthropic", "More"), last, *AFTER]
+    for target in (60, 100, 10_000):
+        pruned = FifoPruner().prune(messages, target, model="claude-sonnet-4-5")
+        assert pruned.messages[0] is last
+        assert validate(pruned.messages, "anthropic") == []
+        replaced = [unit for unit in pruned.receipt.dropped if unit.kind == "compacted"]
+        assert [unit.indices for unit in replaced] == [(at,) for at in range(5)]
+
+
+def test_what_a_summary_replaces_is_not_counted() -> None:
+    counter = counter_for("claude-sonnet-4-5")
+    assert counter.count_messages([*BEFORE, compaction(), *AFTER]) == counter.count_messages([compaction(), *AFTER])
+    failed = [*BEFORE, compaction(None), *AFTER]
+    assert counter.count_messages(failed) > counter.count_messages(failed[3:]) + 400
+
+
+def test_repair_puts_the_last_signed_summary_first() -> None:
+    fixed = repair([*BEFORE, compaction("Older.", signature="a"), *AFTER, compaction(signature="b")], "anthropic")
+    assert fixed.messages == [compaction(signature="b")]
+    assert any("Older." in change.text for change in fixed.changes)

@@ -52,7 +52,9 @@ def asks(text: str, system: str = "") -> ModelRequest:
 
 
 def calls(*ids: str) -> ModelResponse:
-    return ModelResponse([Part("tool-call", tool_name="read", args={"path": f"{id_}.py"}, tool_call_id=id_) for id_ in ids])
+    return ModelResponse(
+        [Part("tool-call", tool_name="read", args={"path": f"{id_}.py"}, tool_call_id=id_) for id_ in ids]
+    )
 
 
 def returns(*ids: str, text: str = "done ") -> ModelRequest:
@@ -258,7 +260,10 @@ def test_what_cant_be_read_is_refused_by_its_place_and_field(pruner: Pruner, mes
 
 def test_messages_of_two_providers_are_refused() -> None:
     call = {"id": "a", "type": "function", "function": {"name": "read", "arguments": "{}"}}
-    chat = [{"role": "assistant", "content": None, "tool_calls": [call]}, {"role": "tool", "tool_call_id": "a", "content": ""}]
+    chat = [
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "a", "content": ""},
+    ]
     used = [{"type": "tool_use", "id": "a", "name": "read", "input": {}}]
     answered = [{"type": "tool_result", "tool_use_id": "a", "content": "x"}]
     claude = [{"role": "assistant", "content": used}, {"role": "user", "content": answered}]

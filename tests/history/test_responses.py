@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from brim.history import validate
+from brim.history import FifoPruner, validate
 from brim.history.entries import Call
 from brim.history.repairs import NO_RESULT
 from brim.history.responses import ANSWERED, HOSTED, read_item
-from tests.history.samples import item_call, item_output, item_reasoning, mended, texts
+from brim.tokens import counter_for
+from tests.history.samples import item_call, item_output, item_reasoning, mended, texts, user
 
 
 @pytest.mark.parametrize(
@@ -352,3 +353,16 @@ def test_another_item_with_the_same_id_loses_the_id() -> None:
 )
 def test_what_is_no_item_becomes_a_message(item: Any, expected: Any) -> None:
     assert mend(item)[0] == [expected]
+
+
+def test_a_compaction_replaces_all_but_what_the_user_said() -> None:
+    item = {"type": "compaction", "id": "cmp_1", "encrypted_content": "x" * 40}
+    old = [user("responses", "Fix it"), item_call("old"), item_output("old", "long " * 500)]
+    messages = [*old, item, user("responses", "Go on"), item_call("new"), item_output("new")]
+    assert validate(messages, "responses") == []
+    counter = counter_for("gpt-4o")
+    assert counter.count_messages(messages) == counter.count_messages([messages[0], *messages[3:]])
+    pruned = FifoPruner().prune(messages, 100, model="gpt-4o")
+    assert item in pruned.messages
+    assert {unit.indices for unit in pruned.receipt.dropped if unit.kind == "compacted"} == {(1,), (2,)}
+    assert FifoPruner().prune(messages, 10, model="gpt-4o").messages[0] is item

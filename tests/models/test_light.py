@@ -116,7 +116,7 @@ def test_a_suffix_asks_for_a_window(name: str, window: int) -> None:
     ("name", "window", "encoding"),
     [
         ("gpt-4o-superfast", 128_000, "o200k_base"),
-        ("gpt-5.5-codex", 1_050_000, "o200k_base"),
+        ("gpt-5.5-imagined", 1_050_000, "o200k_base"),
         ("claude-sonnet-9", 1_000_000, "claude-4.7"),
         ("claude-9-sonnet", 1_000_000, "claude-4.7"),
         ("bedrock/us.anthropic.claude-opus-9-v1:0", 1_000_000, "claude-4.7"),

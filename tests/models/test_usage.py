@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from brim.errors import InputError
-from brim.models import Tokens, read_usage
+from brim.models import Tokens, cost, read_usage, use
 
 ANTHROPIC = {
     "input_tokens": 8,
@@ -106,3 +106,81 @@ def test_a_counter_that_is_none_is_named(value: Any) -> None:
 def test_what_is_no_usage_report_is_refused(usage: object) -> None:
     with pytest.raises(InputError, match="none of the token counters"):
         read_usage(usage)
+
+
+COMPACTED = {
+    **{"input_tokens": 100, "output_tokens": 10, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0},
+    "server_tool_use": {"web_search_requests": 3, "web_fetch_requests": 1},
+    "iterations": [
+        {"type": "compaction", "input_tokens": 180_000, "output_tokens": 3_500},
+        {"type": "message", "input_tokens": 100, "output_tokens": 10},
+    ],
+}
+
+
+def test_a_compaction_is_charged_but_not_in_the_prompt() -> None:
+    tokens = read_usage(COMPACTED)
+    assert tokens.prompt == 100
+    assert tokens.compactions == (Tokens(input=180_000, output=3_500),)
+    assert tokens.fresh == 110 + 183_500
+    without = {**COMPACTED, "iterations": None}
+    more = cost({"input_tokens": 180_000, "output_tokens": 3_500}, "claude-sonnet-4-5")
+    assert cost(COMPACTED, "claude-sonnet-4-5") == (cost(without, "claude-sonnet-4-5") or 0) + (more or 0)
+
+
+def test_searches_have_their_own_price() -> None:
+    plain = {"input_tokens": 100, "output_tokens": 10}
+    searched = {**plain, "server_tool_use": {"web_search_requests": 3}}
+    assert (cost(searched, "claude-sonnet-4-5") or 0) - (cost(plain, "claude-sonnet-4-5") or 0) == 3 * 10_000
+    use({"mine": {"prices": {"input": 1, "output": 1}}})
+    assert cost(plain, "mine") == 110
+    assert cost(searched, "mine") is None
+    use({"mine": {"prices": {"input": 1, "output": 1, "web_search": 5_000}}})
+    assert cost(searched, "mine") == 110 + 15_000
+    use({})
+
+
+@pytest.mark.parametrize("kind", ["advisor_message", "fallback_message"])
+def test_what_another_model_answered_has_no_known_price(kind: str) -> None:
+    answered = [{"type": kind, "model": "claude-opus-4-8", "input_tokens": 5, "output_tokens": 5}]
+    assert cost({"input_tokens": 100, "output_tokens": 10, "iterations": answered}, "claude-sonnet-4-5") is None
+
+
+SOUND: dict[str, dict[str, Any]] = {
+    "openai": {
+        "prompt_tokens": 1_000, "completion_tokens": 100,
+        "prompt_tokens_details": {"audio_tokens": 400}, "completion_tokens_details": {"audio_tokens": 60},
+    },
+    "gemini": {
+        "promptTokenCount": 1_000, "candidatesTokenCount": 100,
+        "promptTokensDetails": [{"modality": "AUDIO", "tokenCount": 400}, {"modality": "TEXT", "tokenCount": 600}],
+        "candidatesTokensDetails": [{"modality": "AUDIO", "tokenCount": 60}],
+    },
+    "langchain": {
+        "input_tokens": 1_000, "output_tokens": 100,
+        "input_token_details": {"audio": 400}, "output_token_details": {"audio": 60},
+    },
+    "pydantic-ai": {
+        "input_tokens": 1_000, "output_tokens": 100, "cache_read_tokens": 0,
+        "input_audio_tokens": 400, "output_audio_tokens": 60,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", SOUND)
+def test_sound_has_its_own_price_or_none(form: str) -> None:
+    tokens = read_usage(SOUND[form])
+    assert (tokens.prompt, tokens.output, tokens.extras) == (1_000, 100, (400, 60, 0))
+    use({"mine": {"prices": {"input": 1, "output": 2}}})
+    assert cost(SOUND[form], "mine") is None
+    use({"mine": {"prices": {"input": 1, "output": 2, "input_audio": 10, "output_audio": 20}}})
+    assert cost(SOUND[form], "mine") == 600 + 400 * 10 + 40 * 2 + 60 * 20
+    use({})
+
+
+def test_the_service_tier_of_a_response_counts() -> None:
+    usage = {"prompt_tokens": 1_000, "completion_tokens": 100}
+    plain = cost(usage, "gpt-5") or 0
+    assert cost(SimpleNamespace(usage=usage, service_tier="default"), "gpt-5") == plain
+    assert cost({"usage": usage, "service_tier": "flex"}, "gpt-5") == -(-plain // 2)
+    assert cost({"usage": usage, "service_tier": "scale"}, "gpt-5") is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -112,6 +113,7 @@ def test_negative_tokens_are_an_error() -> None:
 def test_numbers_are_amounts_too() -> None:
     assert micro_dollars(0.25) == micro_dollars(Decimal("0.25")) == 250_000
     assert micro_dollars(3) == 3_000_000
-    for wrong in (None, True, [], b"1"):
+    several: list[Any] = [None, True, [], b"1"]
+    for wrong in several:
         with pytest.raises(InputError, match="must be a number or a text"):
-            micro_dollars(wrong)  # type: ignore[arg-type]
+            micro_dollars(wrong)

@@ -264,3 +264,28 @@ def test_a_typed_event_with_fields_of_another_type_says_nothing() -> None:
     for event in broken:
         budget.update(event)
     assert (budget.used_tokens, budget.model, budget.session) == (10_000, MODEL, "")
+
+
+def test_responses_of_the_sdks_are_read() -> None:
+    from anthropic.types import Message
+    from google.genai.types import GenerateContentResponse
+    from openai.types.chat import ChatCompletion
+    from openai.types.responses import Response
+
+    usage = {"input_tokens": 900, "output_tokens": 20, "cache_read_input_tokens": 100}
+    claude = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5", "content": []}
+    chat = {"id": "c", "object": "chat.completion", "created": 1, "model": "gpt-4o", "choices": []}
+    details = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
+    gemini = {"response_id": "r", "model_version": "gemini-2.5-pro", "usage_metadata": {"prompt_token_count": 1_000}}
+    responses: list[Any] = [
+        Message.model_construct(**claude, usage=usage),
+        ChatCompletion.model_construct(**chat, usage={"prompt_tokens": 1_000, "completion_tokens": 20}),
+        Response.model_construct(
+            id="r", object="response", model="gpt-4o", usage={"input_tokens": 1_000, "output_tokens": 20, **details}
+        ),
+        GenerateContentResponse.model_validate(gemini),
+    ]
+    for response in responses:
+        budget = ContextBudget(context_window=10_000)
+        budget.update(response)
+        assert budget.used_tokens >= 1_000

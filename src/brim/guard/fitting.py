@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar
 
 from brim.errors import InputError
-from brim.guard.tiers import Bench, TieredPruner, shorten_newest
+from brim.guard.tiers import TieredPruner
 from brim.history.cap import ToolResultCap
-from brim.history.draft import Pin, draft, whole_number
+from brim.history.draft import Pin, whole_number
 from brim.history.entries import Provider
 from brim.history.formats import as_list
 from brim.history.pruners import FifoPruner, Pruner, SlidingWindowPruner
@@ -165,26 +165,8 @@ class Request:
         return Fitted(pruned.messages, pruned.tokens, size <= target, receipt, max_output, self.system)
 
     def _prune(self, pruner: Pruner, target: int, pin: Pin | None, fill: bool) -> Pruned:
-        messages, steps, before = self.messages, (), None
-        if not isinstance(pruner, (TieredPruner, WatermarkPruner)):
-            messages, steps, before = self._with_newest_short(target, pin)
         about: Any = {"model": self.model, "tools": self.tools, "provider": self.provider, "counter": self.counter}
-        pruned = pruner.prune(messages, target, fill=fill, pin=pin, **about)
-        if not steps:
-            return pruned
-        receipt = replace(pruned.receipt, before=before or pruned.receipt.before, steps=(*steps, *pruned.receipt.steps))
-        return replace(pruned, receipt=receipt)
-
-    def _with_newest_short(self, target: int, pin: Pin | None) -> tuple[list[Any], tuple[Any, ...], Count | None]:
-        """Return the messages with the results of the newest step shortened, if it wouldn't fit otherwise."""
-        about: Any = {"model": self.model, "tools": self.tools, "provider": self.provider, "counter": self.counter}
-        work = draft(self.messages, target, pin=pin, **about)
-        if work.total <= target:
-            return self.messages, (), None
-        bench = Bench(work)
-        shorten_newest(bench, target)
-        changed, steps = bench.finish()
-        return changed.messages, steps, work.before
+        return pruner.prune(self.messages, target, fill=fill, pin=pin, shorten=True, **about)
 
 
 class RequestCounter:

@@ -15,7 +15,8 @@ from brim.history.content import listed
 from brim.history.draft import Draft, whole_number
 from brim.history.entries import Entry
 from brim.history.pruners import Strategy
-from brim.history.receipt import Pruned, Step
+from brim.history.receipt import Pruned
+from brim.history.steps import with_newest_step
 from brim.history.summarize import SummarizePruner, Summarizer
 from brim.tokens.costs import message_costs
 from brim.tokens.messages.fields import compact, first, get, is_mapping, string
@@ -27,8 +28,8 @@ PATHS = frozenset(("path", "file_path", "filepath", "file", "filename", "absolut
 """Arguments that name what was read."""
 PLAIN = ("", "function", "custom_tool")
 """Kinds of calls whose results may be any text."""
-TRIES = 6
-"""How often the newest results are shortened further."""
+DROPPED = ("system", "user", "assistant", "step")
+"""Kinds of units that left because there was no room."""
 
 
 class TieredPruner(Strategy):
@@ -76,15 +77,13 @@ class TieredPruner(Strategy):
         self._clear(bench, low)
         self._fold(bench, low)
         self._shorten(bench, low)
-        shorten_newest(bench, high)
-        changed, steps = bench.finish()
+        changed = with_newest_step(bench.draft())
         # Halfway is enough: dropping loses more than another cut costs. Less would mean a cut in every turn.
         if changed.total <= (high + low) // 2:
             pruned = changed.finish("tiered", changed.select(high))
         else:
             pruned = self._drop(changed, high, low, fill)
-            steps = (*steps, *self._dropped(changed, pruned))
-        return replace(pruned, receipt=replace(pruned.receipt, pruner="tiered", before=work.before, steps=steps))
+        return replace(pruned, receipt=replace(pruned.receipt, pruner="tiered", before=work.before))
 
     def _clear(self, bench: Bench, low: int) -> None:
         """Put a note in place of old results, oldest first."""
@@ -119,46 +118,19 @@ class TieredPruner(Strategy):
             pruner = SummarizePruner(self.summarize, min_turns=self.min_turns)
             goal = low if work.price(work.required) <= low else work.target
             pruned = pruner.choose(replace(work, target=goal), fill)
+            receipt = replace(pruned.receipt, target=work.target, fits=True, reason="")
             if int(pruned.tokens) <= work.target:
-                return replace(
-                    pruned, fits=True, receipt=replace(pruned.receipt, target=work.target, fits=True, reason="")
-                )
+                return self._told(work, replace(pruned, fits=True, receipt=receipt))
         kept = work.select(low, turns=self.min_turns, most=high, fill=fill)
-        return work.finish("tiered", kept, limit=low)
+        return self._told(work, work.finish("tiered", kept, limit=low))
 
-    def _dropped(self, work: Draft, pruned: Pruned) -> Iterator[Step]:
-        gone = [unit for unit in pruned.receipt.dropped if unit.kind not in ("broken", "compacted")]
-        places = tuple(index for unit in gone for index in unit.indices)
-        tokens = max(0, work.total - int(pruned.tokens))
-        if places:
-            kept = len(work.indices(range(len(work.units)))) - len(places)
-            yield Step("summarized" if len(pruned.messages) > kept else "dropped", places, tokens, saving(work, tokens))
-
-
-def shorten_newest(bench: Bench, limit: int) -> None:
-    """Shorten the results of the newest step until it fits into *limit* with what must stay.
-
-    Otherwise it would be dropped, and the agent would make the same call again for ever.
-    """
-    work = bench.draft()
-    newest = max((at for at, unit in enumerate(work.units) if unit.kind == "step"), default=-1)
-    if newest < 0 or newest in work.required:
-        return
-    places = [at for at in range(work.starts[newest], work.starts[newest + 1]) if bench.entry(at).results]
-    before = dict(bench.changed), list(bench.done)
-    room = limit - work.price(set(work.required) | {newest}) + sum(bench.tokens(at) for at in places)
-    count = sum(len(bench.entry(at).results) for at in places)
-    for _ in range(TRIES):
-        each = room // max(1, count)
-        if each < LEAST:
-            break
-        shortener = Shortener(each, work.counter)
-        for at in places:
-            bench.change(at, shortener.message(bench.entry(at)), "shortened")
-        if newest in bench.draft().required:
-            return
-        room = room * 4 // 5
-    bench.changed, bench.done = before  # it doesn't help: leave the results as they were
+    def _told(self, work: Draft, pruned: Pruned) -> Pruned:
+        """Return *pruned* with what was dropped as a step."""
+        places = [at for unit in pruned.receipt.dropped if unit.kind in DROPPED for at in unit.indices]
+        kept = len(work.positions(range(len(work.units)))) - len(places)
+        action = "summarized" if len(pruned.messages) > kept else "dropped"
+        steps = work.stepped(action, places, max(0, work.total - int(pruned.tokens))).steps if places else work.steps
+        return replace(pruned, receipt=replace(pruned.receipt, steps=steps))
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,27 +237,15 @@ class Bench:
         return found
 
     def draft(self) -> Draft:
-        """Return the draft with everything that was changed."""
+        """Return the draft with everything that was changed, and a step for each kind of change."""
         if not self.changed:
             return self.work
         messages = {at: message for at, (message, _) in self.changed.items()}
-        return self.work.with_messages(messages, message_costs(self.work.counter, list(messages.values())))
-
-    def finish(self) -> tuple[Draft, tuple[Step, ...]]:
-        """Return the changed draft, and what was done."""
-        steps = []
+        work = self.work.with_messages(messages, message_costs(self.work.counter, list(messages.values())))
         for action in dict.fromkeys(action for action, _, _ in self.done):
-            same = [(at, saved) for each, at, saved in self.done if each == action]
-            places = tuple(sorted({self.entries[at].index for at, _ in same}))
-            tokens = sum(saved for _, saved in same)
-            steps.append(Step(action, places, tokens, saving(self.work, tokens)))
-        return self.draft(), tuple(steps)
-
-
-def saving(work: Draft, tokens: int) -> int | None:
-    """Return what each later request saves if *tokens* aren't read from the cache again, in micro-dollars."""
-    prices = work.cache_prices()
-    return None if prices is None else int(prices.read * tokens)
+            same = [(self.entries[at].index, saved) for each, at, saved in self.done if each == action]
+            work = work.stepped(action, {index for index, _ in same}, sum(saved for _, saved in same))
+        return work
 
 
 def calls_in(entry: Entry) -> Iterator[tuple[str, str, Any]]:

@@ -285,7 +285,9 @@ def _check_system(turns: list[Turn]) -> Iterator[Violation]:
 
 def _check_compaction(history: Sequence[Entry]) -> Iterator[Violation]:
     """A signed summary is the only one, and the first block of the conversation."""
-    found = [(entry, at, block) for entry in history for at, block in enumerate(blocks_of(entry.wire)) if is_summary(block)]
+    found = [
+        (entry, at, block) for entry in history for at, block in enumerate(blocks_of(entry.wire)) if is_summary(block)
+    ]
     if not any(get(block, "signature") is not None for _, _, block in found):
         return
     for entry, _, _ in found[:-1]:
@@ -323,7 +325,6 @@ def drop_compacted(draft: Draft) -> None:
         before, kept = blocks_in(last)[:at], blocks_in(last)[at:]
         draft.note(last, "compaction-first", "removed", words(before))
         draft.set_body(last, kept)
-
 
 
 def kinds_in(slot: Slot) -> list[str]:
@@ -621,6 +622,16 @@ def drop_last_thinking(draft: Draft) -> None:
 
 
 PASSES: tuple[Pass, ...] = (
-    *(give_roles, drop_compacted, drop_empty, split_messages, place_system, give_ids, pair_results, results_first, calls_last),
+    *(
+        give_roles,
+        drop_compacted,
+        drop_empty,
+        split_messages,
+        place_system,
+        give_ids,
+        pair_results,
+        results_first,
+        calls_last,
+    ),
     *(pair_server_tools, drop_last_thinking, begin_with_user),
 )

@@ -85,8 +85,9 @@ def legal_cuts(entries: Sequence[Entry], provider: Provider) -> list[int]:
 def may_follow(before: Entry | None, after: Entry, provider: Provider) -> bool:
     """Whether *after* may come right after *before*, or first if that is None, where something has left.
 
-    Anthropic and Gemini want a prompt of the user's first, or a compaction. And the assistant must not answer itself there: merged into
-    one turn, reasoning and calls would no longer come first, and Gemini wants calls right after the user's content.
+    Anthropic and Gemini want a prompt of the user's first, or a compaction. And the assistant must not answer itself
+    there: merged into one turn, reasoning and calls would no longer come first, and Gemini wants calls right after the
+    user's content.
     """
     if provider not in ("anthropic", "gemini") or after.aside:
         return True

@@ -5,7 +5,7 @@ It is read and divided into units, each with its price. Every pruner starts and 
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
@@ -18,7 +18,7 @@ from brim.history.anthropic import is_directive
 from brim.history.cuts import Unit, may_follow, units_of
 from brim.history.entries import Entry, Provider
 from brim.history.formats import Layout, as_list, find_broken, layout_of, read, refuse_unreadable
-from brim.history.receipt import CacheEffect, Dropped, Pruned, Receipt
+from brim.history.receipt import CacheEffect, Dropped, Pruned, Receipt, Step
 from brim.models.catalog import Price
 from brim.models.catalog import model as model_of
 from brim.tokens.costs import MessageCosts, message_costs
@@ -105,6 +105,8 @@ class Draft:
     """Notes for the receipt."""
     changed: frozenset[int] = frozenset()
     """The places, in the given list, of messages that were replaced."""
+    steps: tuple[Step, ...] = ()
+    """Steps for the receipt."""
 
     @property
     def provider(self) -> Provider:
@@ -144,6 +146,21 @@ class Draft:
         """Return the places, among the messages that aren't broken, of those in the units *kept*."""
         return [at for unit in sorted(kept) for at in range(self.starts[unit], self.starts[unit + 1])]
 
+    def entry_at(self, position: int) -> Entry:
+        """Return the message at a place among those that aren't broken."""
+        unit = bisect_right(self.starts, position) - 1
+        return self.units[unit].entries[position - self.starts[unit]]
+
+    def noted(self, note: str) -> Draft:
+        """Return this draft with one more note for the receipt."""
+        return replace(self, notes=(*self.notes, note))
+
+    def stepped(self, action: str, indices: Iterable[int], tokens: int) -> Draft:
+        """Return this draft with one more step for the receipt; it saves *tokens*."""
+        prices = self.cache_prices()
+        saving = None if prices is None else int(prices.read * tokens)
+        return replace(self, steps=(*self.steps, Step(action, tuple(sorted(indices)), tokens, saving)))
+
     def indices(self, kept: Collection[int]) -> list[int]:
         """Return the places, in the given list, of the messages in the units *kept*."""
         return [index for unit in sorted(kept) for index in self.units[unit].indices]
@@ -177,10 +194,14 @@ class Draft:
         where it would then stand brings the prompt of its turn along.
         """
         anyway = {*self.pins, *self.prompts[-1:]}
-        last_step = max((at for at, unit in enumerate(self.units) if unit.kind == "step"), default=-1)
-        both = self._legal({*anyway, last_step} - {-1})
-        fits = last_step in both and self.price(both) <= self.target
-        return both if fits else self._legal(anyway)
+        both = self.with_prompts({*anyway, self.last_step} - {-1})
+        fits = self.last_step in both and self.price(both) <= self.target
+        return both if fits else self.with_prompts(anyway)
+
+    @cached_property
+    def last_step(self) -> int:
+        """The newest unit with calls; -1 if there is none."""
+        return max((at for at, unit in enumerate(self.units) if unit.kind == "step"), default=-1)
 
     def newest(self) -> set[int]:
         """Return the shortest legal run of newest units that reaches the target."""
@@ -208,7 +229,7 @@ class Draft:
                 return cut
         return len(self.units)
 
-    def _legal(self, wanted: Iterable[int]) -> list[int]:
+    def with_prompts(self, wanted: Iterable[int]) -> list[int]:
         """Return *wanted* in order, with the prompts it needs to be legal, without what can't be."""
         kept: list[int] = []
         for unit in sorted(wanted):
@@ -223,7 +244,9 @@ class Draft:
     def _follows(self, before: int | None, after: int) -> bool:
         """Whether the unit *after* may stand next to *before*, or first if that is None."""
         last = None if before is None else self.units[before].last
-        return (before is not None and after == before + 1) or may_follow(last, self.units[after].first, self.layout.rules)
+        return (before is not None and after == before + 1) or may_follow(
+            last, self.units[after].first, self.layout.rules
+        )
 
     def _runs(self) -> Iterator[tuple[int, int]]:
         """Yield each place, newest first, with the price of everything from there on and of what is required."""
@@ -276,7 +299,7 @@ class Draft:
             entries[at] = replace(entries[at], message=message)
         for unit, (start, stop) in zip(self.units, pairwise(self.starts), strict=True):
             units.append(replace(unit, entries=tuple(entries[start:stop])))
-        places = frozenset(entries[at].index for at in changed)
+        places = self.changed | {entries[at].index for at in changed}
         new_costs = self.costs.replaced(list(changed), costs)
         return replace(self, messages=messages, units=units, costs=new_costs, changed=places)
 
@@ -318,7 +341,7 @@ class Draft:
         cache = self._cache_effect(chosen, int(after), prices)
         about = pruner, self.provider, self.model, self.target, self.before, after
         told = (*self.notes, *notes, *self._thinking_notes(chosen))
-        receipt = Receipt(*about, dropped, fits, why_not, cache, told)
+        receipt = Receipt(*about, dropped, fits, why_not, cache, told, self.steps)
         return Pruned(messages, after, fits, receipt, decisions)
 
     def _without_a_place(self, kept: Collection[int], limit: int) -> list[int]:

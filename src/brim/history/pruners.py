@@ -25,7 +25,7 @@ class Pruner(Protocol):
     - It is at most the target, counted by the same counter; or ``fits`` is False and the receipt says why. Then only
       what is never dropped is left: system messages, pins and the last user message.
     - It returns a new list and changes neither the given one nor a message. Kept messages are the same objects, in
-      order. Only ``SummarizePruner`` and ``ToolResultCap`` make new ones, and only in place of what doesn't fit.
+      order. Only ``SummarizePruner``, ``ToolResultCap`` and *shorten* make new ones, in place of what doesn't fit.
     - A unit stands or falls whole: a call, its parallel calls, all their results, and the reasoning before them.
     - System and developer messages stay, and so does what the caller pins.
     - The last user message and the last complete step stay whenever they fit at all.
@@ -44,17 +44,23 @@ class Pruner(Protocol):
         counter: TokenCounter | None = None,
         fill: bool = False,
         pin: Pin | None = None,
+        shorten: bool = False,
     ) -> Pruned:
         """Return *messages* pruned to *target* tokens, *tools* included, as *model* counts them.
 
         *provider* is inferred from the messages unless you name it. *counter* outranks *model*. *fill*
         adds older whole units, newest first, where the longest run of new ones leaves room. *pin* names messages that
-        stay.
+        stay. With *shorten*, the results of the newest step are shortened, in copies, if the step would have to leave
+        otherwise.
         """
         strategy = cast("Strategy", self)  # only a Strategy inherits this body
         given = as_list(messages)
         only = strategy.view(given)
         work = draft(given, target, model=model, tools=tools, provider=provider, counter=counter, pin=pin, only=only)
+        if shorten:
+            from brim.history.steps import with_newest_step  # it uses the cap, which is a pruner
+
+            work = with_newest_step(work)
         return strategy.choose(work, fill)
 
     async def aprune(
@@ -68,10 +74,11 @@ class Pruner(Protocol):
         counter: TokenCounter | None = None,
         fill: bool = False,
         pin: Pin | None = None,
+        shorten: bool = False,
     ) -> Pruned:
         """Prune in another thread, so that the event loop goes on; an async summarizer runs in the loop."""
-        how: Any = {"model": model, "tools": tools, "provider": provider, "counter": counter, "fill": fill, "pin": pin}
-        return await in_thread(self.prune, messages, target, **how)
+        about: Any = {"model": model, "tools": tools, "provider": provider, "counter": counter}
+        return await in_thread(self.prune, messages, target, fill=fill, pin=pin, shorten=shorten, **about)
 
 
 class Strategy(Pruner, ABC):
@@ -143,10 +150,11 @@ def prune(
     counter: TokenCounter | None = None,
     fill: bool = False,
     pin: Pin | None = None,
+    shorten: bool = False,
 ) -> Pruned:
     """Drop the oldest units of *messages* until the rest fits: ``FifoPruner().prune``.
 
     The other pruners are classes. ``brim.fit`` takes the target from the model.
     """
-    how: Any = {"model": model, "tools": tools, "provider": provider, "counter": counter, "fill": fill, "pin": pin}
-    return FifoPruner().prune(messages, target, **how)
+    about: Any = {"model": model, "tools": tools, "provider": provider, "counter": counter}
+    return FifoPruner().prune(messages, target, fill=fill, pin=pin, shorten=shorten, **about)

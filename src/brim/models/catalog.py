@@ -40,6 +40,12 @@ class Rates(Value):
     """Prompt tokens written to a cache for five minutes, or for whatever time the provider's only cache has."""
     cache_write_1h: Decimal | None = None
     """Prompt tokens written to a cache for an hour."""
+    input_audio: Decimal | None = None
+    """Prompt tokens that are sound."""
+    output_audio: Decimal | None = None
+    """Tokens of sound that the model made."""
+    web_search: Decimal | None = None
+    """A million searches that the provider made; each has its price."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,6 +203,9 @@ def cost(usage: object, model: str | Model | None = None, *, on: date | None = N
     mapping or object; *model* outranks what it says. *on* is the day of the request, today by default. The sum is exact
     and is rounded up once. A counter that is 0 needs no price, so a request without tokens costs 0 at any model.
 
+    Sound, searches and the provider's own compactions are charged at their own prices. What another model answered
+    (``usage.iterations`` names it) and a service tier without a known price make it ``None``.
+
     Cache writes without a price of their own are charged as input if the report has OpenAI's form, and nowhere else:
     OpenAI charges them so. A dollar per million tokens is a micro-dollar per token, so nothing is divided here.
 
@@ -205,7 +214,7 @@ def cost(usage: object, model: str | Model | None = None, *, on: date | None = N
     """
     reported = Reported(usage) if isinstance(usage, Tokens) else read_response(usage)
     tokens = reported.tokens
-    if not (tokens.prompt or tokens.output):
+    if tokens.is_nothing:
         return 0
     if model is None and not reported.model:
         raise InputError("cost needs a model: this usage doesn't say which one answered, so pass model=")

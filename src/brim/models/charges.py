@@ -35,7 +35,10 @@ if TYPE_CHECKING:
 
 # Names that say how a request travels, not who charges for it; and providers that go by several names.
 _ROUTES = frozenset({"openrouter", "litellm_proxy", "models", "publishers", "converse", "invoke", "responses"})
-_OTHER_NAMES = {"google": ("gemini", "vertex_ai"), "x-ai": ("xai",), "moonshotai": ("moonshot",), "z-ai": ("zai",)}
+_OTHER_NAMES = {
+    **{"google": ("gemini", "vertex_ai"), "x-ai": ("xai",), "moonshotai": ("moonshot",), "z-ai": ("zai",)},
+    **{"openai": ("text-completion-openai",), "aws": ("bedrock",)},
+}
 _LAST = 32_503_680_000.0
 """The first second of the year 3000: no price is later, and not every system has a calendar for what is."""
 
@@ -56,10 +59,18 @@ class Charges:
 
         Without *by_length* the rates of long prompts are left out: a sum of requests does not say how long each was.
         """
-        if not (tokens.prompt or tokens.output):
+        if tokens.is_nothing:
             return 0
         tiers = self.tiers(day, tokens.factors)
-        return None if tiers is None else charged(tokens, tiers if by_length else tiers[-1:])
+        if tiers is None:
+            return None
+        sums = [exact_cost(each, tiers if by_length else tiers[-1:]) for each in (tokens, *tokens.compactions)]
+        over, under = 0, 1
+        for found in sums:
+            if found is None:
+                return None
+            over, under = over * found[1] + found[0] * under, under * found[1]
+        return -(-over // under)
 
     def tiers(self, day: Day, factors: Iterable[str]) -> Tiers | None:
         """Return the rates on *day* for what is multiplied by *factors*.
@@ -85,18 +96,27 @@ def charged(tokens: Any, tiers: Tiers) -> int | None:
 
     *tokens* is a ``Tokens``, or anything else with the same counters.
     """
+    found = exact_cost(tokens, tiers)
+    return None if found is None else -(-found[0] // found[1])
+
+
+def exact_cost(tokens: Any, tiers: Tiers) -> tuple[int, int] | None:
+    """Return the micro-dollars of *tokens* as a fraction; None if a rate that they need is unknown."""
     prompt = tokens.prompt
     _, rates, over, under = next(tier for tier in tiers if prompt > tier[0])
-    input, output, cache_read, written, written_1h = rates
+    input, output, cache_read, written, written_1h, *others = rates
     if written is None and tokens.writes_are_input:
         written = input
-    counts = (tokens.input, tokens.output, tokens.cache_read, tokens.cache_write_5m, tokens.cache_write_1h)
+    heard, spoken, searches = getattr(tokens, "extras", ()) or (0, 0, 0)
+    written_for = tokens.cache_write_5m, tokens.cache_write_1h
+    said = max(0, tokens.input - heard), max(0, tokens.output - spoken)
+    counts = (*said, tokens.cache_read, *written_for, heard, spoken, searches)
     total = 0
-    for count, rate in zip(counts, (input, output, cache_read, written, written_1h), strict=True):
+    for count, rate in zip(counts, (input, output, cache_read, written, written_1h, *others), strict=True):
         if count and rate is None:
             return None
         total += count * (rate or 0)
-    return -(-total * over // under)
+    return total * over, under
 
 
 def charges_of(name: str) -> Charges:

@@ -20,6 +20,11 @@ _MOST_FORMS, _MOST_RELEASES, _LONGEST_FAMILY = 8, 6, 64
 _SEPARATORS = "-._:@/ "
 _RELEASE_WORDS = ("latest", "preview", "exp", "experimental", "beta")
 _CLAUDE_SIZES = ("opus", "sonnet", "haiku", "fable", "mythos")
+_PROVIDERS = {
+    **{"x-ai": "xai", "grok": "xai", "moonshotai": "moonshot"},
+    **dict.fromkeys(("google-cloud", "google-gla", "google-vertex"), "google"),
+}
+"""What frameworks call a provider, and what the table does."""
 _UNITS = {"k": 1_000, "m": 1_000_000}
 
 
@@ -52,6 +57,11 @@ def spellings(key: str) -> Iterator[tuple[str, str]]:
 
     Each comes with the provider part that was removed from it.
     """
+    end = max(0, min((at for at in (key.find("/"), key.find(":")) if at > 0), default=0))
+    head = key[:end]
+    usual = f"{_PROVIDERS.get(head, head)}/{key[end + 1 :]}"
+    if head.replace("-", "").replace("_", "").isalpha() and head != "ft" and usual != key:
+        yield from spellings(usual)
     for form, taken in provider_forms(key):
         shorter = form
         for _ in range(_MOST_RELEASES):

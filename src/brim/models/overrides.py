@@ -13,8 +13,11 @@ if TYPE_CHECKING:
 
 Override = dict[str, object]
 
-PRICE_FIELDS = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
-"""The prices that a model has, in USD per million tokens."""
+PRICE_FIELDS = (
+    *("input", "output", "cache_read", "cache_write_5m", "cache_write_1h"),
+    *("input_audio", "output_audio", "web_search"),
+)
+"""The prices that a model has, in USD per million tokens; of ``web_search`` per million searches."""
 
 _SIZES = ("context_window", "max_input", "max_output")
 _KEYS = (*_SIZES, "encoding", "like", "prices")

@@ -32,11 +32,21 @@ class Tokens(Record):
     """Whether cache writes without a price of their own are charged as input: OpenAI's way."""
     factors: tuple[str, ...] = ()
     """What changes the whole price: ``batch``, ``fast``, ``us``, or a service tier that has no price here."""
+    extras: tuple[int, ...] = ()
+    """What has a price of its own: tokens of sound in ``input`` and in ``output``, and searches; empty if nothing."""
+    compactions: tuple[Tokens, ...] = ()
+    """Requests that the provider made to compact the conversation: they are charged, but not part of the prompt."""
 
     @property
     def fresh(self) -> int:
         """All tokens but those read from a cache: what a limit in tokens counts."""
-        return self.input + self.output + self.cache_write_5m + self.cache_write_1h
+        own = self.input + self.output + self.cache_write_5m + self.cache_write_1h
+        return own + sum(each.fresh for each in self.compactions)
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether nothing was used that could cost anything."""
+        return not (self.prompt or self.output or self.extras or self.compactions)
 
     @property
     def prompt(self) -> int:
@@ -47,18 +57,24 @@ class Tokens(Record):
 def read_usage(usage: object) -> Tokens:
     """Read *usage*, a mapping or object with the provider's own names.
 
-    A counter that is missing or ``None`` is 0. One that is negative, or no whole number, is an ``InputError`` that
-    names it; so is a report without any counter that is known.
+    A whole response is read too: its usage, and its service tier. A counter that is missing or ``None`` is 0. One that
+    is negative, or no whole number, is an ``InputError`` that names it; so is a report without any known counter.
 
     >>> read_usage({"prompt_tokens": 100, "completion_tokens": 7, "prompt_tokens_details": {"cached_tokens": 80}}).input
     20
     """
     has = _Report(usage)
+    inner = next((key for key in ("usage", "usageMetadata", "usage_metadata") if has.any(key)), None)
+    if inner is not None:
+        tokens = read_usage(has.get(inner))
+        return tokens.replace(factors=tokens.factors or _factors(has))
     if has.any("promptTokenCount", "candidatesTokenCount", "prompt_token_count", "candidates_token_count"):
         return _gemini(has)
     if has.any("prompt_tokens", "completion_tokens"):
         read, written = ("prompt_cache_hit_tokens", "cache_read_input_tokens"), "cache_creation_input_tokens"
         return _openai(has, "prompt_tokens", "completion_tokens", read, written)
+    if has.any("input_token_details", "output_token_details", "cache_read_tokens", "cache_write_tokens"):
+        return _framework(has)
     if has.any("input_tokens_details", "cached_input_tokens", "cache_write_input_tokens"):
         return _openai(has, "input_tokens", "output_tokens", ("cached_input_tokens",), "cache_write_input_tokens")
     if has.any("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"):
@@ -81,8 +97,19 @@ class _Report:
     def part(self, key: str) -> _Report:
         return _Report(self.get(key), f"{self._path}.{key}")
 
+    def parts(self, *keys: str) -> list[_Report]:
+        """Return the items of the first list among *keys*."""
+        found = next((value for key in keys if isinstance(value := self.get(key), (list, tuple))), ())
+        return [_Report(item, f"{self._path}.{keys[0]}[{at}]") for at, item in enumerate(found)]
+
+    def sound(self, *keys: str) -> int:
+        """Return the tokens of sound that Gemini lists under one of *keys*."""
+        parts = [part for part in self.parts(*keys) if part.text("modality") == "audio"]
+        return sum(part.count("tokenCount", "token_count") for part in parts)
+
     def text(self, key: str) -> str:
         value = self.get(key)
+        value = getattr(value, "value", value)  # SDKs have enumerations
         return value.lower() if isinstance(value, str) else ""
 
     def count(self, *keys: str) -> int:
@@ -102,7 +129,29 @@ def _anthropic(has: _Report) -> Tokens:
     hour, minutes = by_time.count("ephemeral_1h_input_tokens"), by_time.count("ephemeral_5m_input_tokens")
     unsaid = max(0, has.count("cache_creation_input_tokens") - hour - minutes)
     fresh, output, read = (has.count(f"{name}_tokens") for name in ("input", "output", "cache_read_input"))
-    return Tokens(fresh, output, read, minutes + unsaid, hour, factors=_factors(has))
+    extras = _extras(0, 0, has.part("server_tool_use").count("web_search_requests"))
+    # Top-level counters leave out what compactions took, and what another model answered has another price.
+    steps = has.parts("iterations")
+    foreign = {step.text("type") for step in steps} - {"", "message", "compaction"}
+    compactions = tuple(_anthropic(step) for step in steps if step.text("type") == "compaction")
+    factors = (*_factors(has), *sorted(foreign))
+    return Tokens(fresh, output, read, minutes + unsaid, hour, False, factors, extras, compactions)
+
+
+def _framework(has: _Report) -> Tokens:
+    """LangChain's and pydantic-ai's usage: the prompt's total contains what was cached."""
+    cached, made = has.part("input_token_details"), has.part("output_token_details")
+    read = cached.count("cache_read") or has.count("cache_read_tokens")
+    written = cached.count("cache_creation") or has.count("cache_write_tokens")
+    heard = cached.count("audio") or has.count("input_audio_tokens")
+    spoken = made.count("audio") or has.count("output_audio_tokens")
+    fresh = max(0, has.count("input_tokens") - read - written)
+    extras = _extras(heard, spoken, 0)
+    return Tokens(fresh, has.count("output_tokens"), read, written, writes_are_input=True, extras=extras)
+
+
+def _extras(heard: int, spoken: int, searches: int) -> tuple[int, ...]:
+    return (heard, spoken, searches) if heard or spoken or searches else ()
 
 
 def _openai(has: _Report, prompt: str, output: str, cached: tuple[str, ...], cache_written: str) -> Tokens:
@@ -110,7 +159,9 @@ def _openai(has: _Report, prompt: str, output: str, cached: tuple[str, ...], cac
     read = details.count("cached_tokens") or has.count(*cached)
     written = details.count("cache_write_tokens", "cache_creation_tokens") or has.count(cache_written)
     fresh = max(0, has.count(prompt) - read - written)
-    return Tokens(fresh, has.count(output), read, written, writes_are_input=True, factors=_factors(has))
+    heard, spoken = details.count("audio_tokens"), has.part(f"{output}_details").count("audio_tokens")
+    extras = _extras(heard, spoken, 0)
+    return Tokens(fresh, has.count(output), read, written, writes_are_input=True, factors=_factors(has), extras=extras)
 
 
 def _gemini(has: _Report) -> Tokens:
@@ -119,7 +170,13 @@ def _gemini(has: _Report) -> Tokens:
     tools = has.count("toolUsePromptTokenCount", "tool_use_prompt_token_count")
     answer = has.count("candidatesTokenCount", "candidates_token_count")
     thoughts = has.count("thoughtsTokenCount", "thoughts_token_count")
-    return Tokens(input=max(0, prompt - read) + tools, output=answer + thoughts, cache_read=read, factors=_factors(has))
+    heard = has.sound("promptTokensDetails", "prompt_tokens_details")
+    spoken = has.sound("candidatesTokensDetails", "candidates_tokens_details")
+    # What cached sound costs isn't known.
+    cached = ("cached-audio",) if has.sound("cacheTokensDetails", "cache_tokens_details") else ()
+    extras, factors = _extras(heard, spoken, 0), (*_factors(has), *cached)
+    fresh = max(0, prompt - read) + tools
+    return Tokens(fresh, answer + thoughts, read, factors=factors, extras=extras)
 
 
 def _factors(has: _Report) -> tuple[str, ...]:

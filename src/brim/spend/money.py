@@ -27,7 +27,7 @@ MOST = 10**15
 """The largest amount: a billion dollars. Sums of many of them still fit into what SQLite can store."""
 
 
-def micro_dollars(text: str | float, *, up: bool = True) -> int:
+def micro_dollars(text: str | float | Decimal, *, up: bool = True) -> int:
     """Return the micro-dollars that *text*, or a number of dollars, means: ``0.25``, ``$0.25``, ``1,000``, ``2e-3``.
 
     A comma stands between thousands only: ``0,25`` is an error, because it would be 25 dollars.

@@ -81,7 +81,10 @@ class ContextBudget(Occupancy):
         self._compacted = self._told_overhead = False
 
     def update(self, event: object) -> list[Notice]:
-        """Take an event: a typed one, or any parsed line of any agent. Return what must be told because of it."""
+        """Take an event: a typed one, any parsed line of any agent, or a response or stream event of an SDK.
+
+        Return what must be told because of it.
+        """
         notices = [notice for one in self._events(event) for notice in self._noticed(one)]
         try:
             self._subscribers.tell(notices)
@@ -165,6 +168,9 @@ class ContextBudget(Occupancy):
         if isinstance(event, Event):
             return [event]
         try:
+            dump = None if isinstance(event, Mapping) else getattr(event, "model_dump", None)
+            if callable(dump):  # a response or an event of an SDK
+                event = dump(mode="json", by_alias=True, exclude_none=True)
             return self._reader.events(event) if isinstance(event, Mapping) else []
         except Exception:  # a caller's own mapping class can raise anything
             return []

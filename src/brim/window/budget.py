@@ -77,7 +77,10 @@ class Reserves(Value):
         At most that is the largest input that *model* takes.
         """
         known, window = lookup(model), window_of(model)
-        return min(max(0, window - self.response(window) - self.safety(window)), known.max_input if window == known.context_window else window)
+        return min(
+            max(0, window - self.response(window) - self.safety(window)),
+            known.max_input if window == known.context_window else window,
+        )
 
 
 def window_of(model: str) -> int:

@@ -201,7 +201,14 @@ def test_a_hostile_object_never_raises() -> None:
 
 @pytest.mark.parametrize(
     ("message", "what"),
-    [(None, "None"), (7, "a int"), ([], "a list"), ({}, "a dict without"), ({"x": 1}, "a dict without"), (b"x", "a bytes")],
+    [
+        (None, "None"),
+        (7, "a int"),
+        ([], "a list"),
+        ({}, "a dict without"),
+        ({"x": 1}, "a dict without"),
+        (b"x", "a bytes"),
+    ],
 )
 def test_what_is_no_message_is_refused_by_its_place_and_type(message: object, what: str) -> None:
     with pytest.raises(InputError, match=rf"messages\[1\]: can't read {what}.* Pass dicts, or objects of openai"):

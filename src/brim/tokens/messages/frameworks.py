@@ -113,26 +113,50 @@ def _pydantic(message: object) -> Block:
 
 
 def _pydantic_part(part: object) -> list[object]:
-    kind, content, call_id = string(get(part, "part_kind")), get(part, "content"), get(part, "tool_call_id")
-    if kind == "tool-call":
-        return [_call(call_id, get(part, "tool_name"), get(part, "args"))]
-    if kind == "builtin-tool-call":
-        return [{**_call(call_id, get(part, "tool_name"), get(part, "args")), "type": "server_tool_use"}]
-    if kind == "builtin-tool-return":
-        return [{"type": "server_tool_result", "tool_use_id": call_id, "content": _said(content)}]
-    if kind == "tool-return" or (kind == "retry-prompt" and get(part, "tool_name") is not None):
-        return [_result(call_id, _said(content))]
-    if kind in ("user-prompt", "text", "retry-prompt", "retry-feedback"):
-        return list(_texts(_said(content)))
-    if kind == "thinking":
-        return [{"type": "thinking", "thinking": string(content), "signature": get(part, "signature")}]
-    if kind == "compaction":
-        # OpenAI's has no text, only what it encrypted; one without either stands for a compaction that failed.
-        encrypted = get(get(part, "provider_details"), "encrypted_content")
-        return [{"type": "compaction", "content": "" if content is None and encrypted else content}]
-    if kind == "file":
-        return [_medium(content)]
+    kind, content = string(get(part, "part_kind")), get(part, "content")
+    reader = _PARTS.get(kind)
+    if reader is not None:
+        return reader(part)
     return [{"type": kind or "unknown", **({"content": content} if content is not None else {"part": part})}]
+
+
+def _called(part: object) -> list[object]:
+    call = _call(get(part, "tool_call_id"), get(part, "tool_name"), get(part, "args"))
+    return [call if get(part, "part_kind") == "tool-call" else {**call, "type": "server_tool_use"}]
+
+
+def _returned(part: object) -> list[object]:
+    result = _result(get(part, "tool_call_id"), _said(get(part, "content")))
+    return [{**result, "type": "server_tool_result"} if get(part, "part_kind") == "builtin-tool-return" else result]
+
+
+def _retried(part: object) -> list[object]:
+    return _returned(part) if get(part, "tool_name") is not None else _spoken(part)
+
+
+def _spoken(part: object) -> list[object]:
+    return list(_texts(_said(get(part, "content"))))
+
+
+def _thought(part: object) -> list[object]:
+    return [{"type": "thinking", "thinking": string(get(part, "content")), "signature": get(part, "signature")}]
+
+
+def _compacted(part: object) -> list[object]:
+    # OpenAI's has no text, only what it encrypted; one without either stands for a compaction that failed.
+    content, encrypted = get(part, "content"), get(get(part, "provider_details"), "encrypted_content")
+    return [{"type": "compaction", "content": "" if content is None and encrypted else content}]
+
+
+_PARTS: dict[str, Callable[[object], list[object]]] = {
+    **dict.fromkeys(("tool-call", "builtin-tool-call"), _called),
+    **dict.fromkeys(("tool-return", "builtin-tool-return"), _returned),
+    **dict.fromkeys(("user-prompt", "text", "retry-feedback"), _spoken),
+    "retry-prompt": _retried,
+    "thinking": _thought,
+    "compaction": _compacted,
+    "file": lambda part: [_medium(get(part, "content"))],
+}
 
 
 def _said(content: object) -> object:

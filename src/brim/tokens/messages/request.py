@@ -165,7 +165,11 @@ def described(message: object) -> str:
     if is_mapping(message):
         return "a dict without a role, content or parts"
     package = type(message).__module__.partition(".")[0]
-    return f"a {type(message).__name__}" if package in ("builtins", "__main__") else f"a {package} {type(message).__name__}"
+    return (
+        f"a {type(message).__name__}"
+        if package in ("builtins", "__main__")
+        else f"a {package} {type(message).__name__}"
+    )
 
 
 def compacted(messages: list[object]) -> frozenset[int]:

@@ -166,25 +166,22 @@ def _object(schema: object, root: object, depth: int) -> str:
 
 def _type(schema: object, root: object, depth: int) -> str:
     """Return a schema as a type; *root* holds the definitions that it may refer to."""
+    several, choices, kind = first(schema, "anyOf", "oneOf"), get(schema, "enum"), get(schema, "type")
+    name = string(get(schema, "$ref")).rpartition("/")[2]
     if depth > DEEPEST:
         return "any"
-    several = first(schema, "anyOf", "oneOf")
-    choices = get(schema, "enum")
     if is_sequence(choices):
-        return " | ".join(f'"{choice}"' if isinstance(choice, str) else compact(choice) for choice in choices)  # type: ignore[attr-defined]
-    if is_sequence(several):
-        return " | ".join(_type(each, root, depth + 1) for each in several)  # type: ignore[attr-defined]
-    kind = get(schema, "type")
-    if is_sequence(kind):
-        return " | ".join(_SCRIPT_TYPES.get(string(each).lower(), "any") for each in kind)  # type: ignore[attr-defined]
-    name = string(get(schema, "$ref")).rpartition("/")[2]
+        literals = [f'"{choice}"' if isinstance(choice, str) else compact(choice) for choice in choices]  # type: ignore[attr-defined]
+        return " | ".join(literals)
+    if is_sequence(several) or is_sequence(kind):
+        each = several if is_sequence(several) else [{"type": one} for one in kind]  # type: ignore[attr-defined]
+        return " | ".join(_type(one, root, depth + 1) for one in each)  # type: ignore[attr-defined]
     if name:
         return _type(get(first(root, "$defs", "definitions"), name), root, depth + 1)
     script = _SCRIPT_TYPES.get(string(kind).lower(), "any")
-    if script == "array":
-        return f"{_type(get(schema, 'items'), root, depth + 1)}[]"
-    has_properties = script == "object" and next(_properties(schema), None) is not None
-    return _object(schema, root, depth) if has_properties else script
+    if script == "object" and next(_properties(schema), None) is not None:
+        return _object(schema, root, depth)
+    return f"{_type(get(schema, 'items'), root, depth + 1)}[]" if script == "array" else script
 
 
 _SCRIPT_TYPES = {
@@ -221,7 +218,8 @@ def _parameters(tool: object) -> object:
 
 def _untitled(schema: Any) -> Any:
     """Return pydantic's *schema* without what SDKs leave out: its titles, and the description, which is the tool's."""
-    properties = {name: {key: value for key, value in each.items() if key != "title"} for name, each in _properties(schema)}  # type: ignore[attr-defined]
+    described: dict[str, Any] = dict(_properties(schema))
+    properties = {name: {key: each[key] for key in each if key != "title"} for name, each in described.items()}
     return {**{key: schema[key] for key in schema if key not in ("title", "description")}, "properties": properties}
 
 
@@ -256,4 +254,8 @@ def _hinted(hint: Any, typing: Any) -> dict[str, object]:
     if inner and type(None) in inner:
         return _hinted(next(each for each in inner if each is not type(None)), typing)
     model = getattr(hint, "model_json_schema", None)
-    return dict(model()) if model is not None else {"type": _JSON_TYPES.get(origin or hint, "object" if hint else "string")}
+    return (
+        dict(model())
+        if model is not None
+        else {"type": _JSON_TYPES.get(origin or hint, "object" if hint else "string")}
+    )

@@ -52,7 +52,7 @@ class Sent:
     def to_row(self) -> list[Any]:
         """Return it as JSON values."""
         *about, usage = (getattr(self, name) for name in self.__slots__)
-        return [*about, list(usage.to_dict().values())]
+        return [*about, list(usage.to_dict().values())[:7]]  # the counters and the factors
 
     @classmethod
     def from_row(cls, row: Sequence[Any]) -> Self:
