@@ -77,6 +77,8 @@ class Decisions(Value):
             found = json.loads(text)
             version = found.pop("version")
             decisions = cls(**{**found, "kept": tuple(found["kept"])})
+        except InputError:
+            raise
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise InputError("decisions: this is not what WatermarkPruner wrote; start over without them") from None
         if version != VERSION:
