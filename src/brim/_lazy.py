@@ -2,6 +2,9 @@
 
 Hooks and one-line counts run as fresh processes, where every module that is imported and not used costs time. So a
 package that they import doesn't import its own modules at the top of its ``__init__``. The others do.
+
+Type checkers and editors read the imports under ``TYPE_CHECKING``. There it is ``bool(0)``, because Jedi, which
+completes names in IPython and many editors, skips what stands under a plain ``False``.
 """
 
 from __future__ import annotations
@@ -19,8 +22,7 @@ def exports(
     """Return ``__getattr__`` and ``__dir__`` for *package*: ``exports(__name__, module="Name Other", ...)``.
 
     Each module is given with its public names, separated by spaces; together with *packages*, which are exported
-    themselves, they become ``__all__``. Type checkers read the imports under ``TYPE_CHECKING`` instead, which must have
-    the same names.
+    themselves, they become ``__all__``. The imports under ``TYPE_CHECKING`` must have the same names.
     """
 
     def known() -> dict[str, str]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from brim._lazy import exports
 
-TYPE_CHECKING = False
+TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.models.catalog import Model as Model
     from brim.models.catalog import Price as Price

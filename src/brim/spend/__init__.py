@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from brim._lazy import exports
 
-TYPE_CHECKING = False
+TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.spend.ledger import Ledger as Ledger
     from brim.spend.ledger import Reservation as Reservation
