@@ -65,6 +65,7 @@ MADE: dict[str, Any] = {
     "injection.ActivationTierMapper": brim.injection.ActivationTierMapper,
     "models.Model": lambda: brim.model("claude-sonnet-4-5"),
     "models.Price": lambda: brim.model("claude-sonnet-4-5").price(),
+    "models.Tokens": lambda: brim.models.Tokens(input=5, output=7),
     "tokens.Calibration": lambda: brim.tokens.Calibration(1.2, 0.1, 3),
     "tokens.Count": lambda: Count(3, "estimated", 2, 4, "a note"),
 }

@@ -66,7 +66,9 @@ class Record:
         """Return a copy with other values in the fields of *changes*."""
         return type(self)(**{name: getattr(self, name) for name in self.__match_args__} | changes)
 
-    __replace__ = replace  # for copy.replace
+    def __replace__(self, **changes: Any) -> Self:
+        """Return a copy for ``copy.replace``."""
+        return self.replace(**changes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain data: records become dicts, tuples become lists."""

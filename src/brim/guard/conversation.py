@@ -98,19 +98,26 @@ class Guard:
     ) -> None:
         if strategy is not None and (summarize is not None or exclude_tools):
             raise InputError("summarize and exclude_tools are for the default strategy: give them to yours instead")
-        self.model, self.scope, self.max_output, self.lease = model, scope, max_output, lease
+        self.model: str = model
+        """The model that is called."""
+        self.scope: str = scope
+        """Where the money is counted."""
+        self.max_output: int | None = max_output
+        self.lease: float = lease
         room_for(model, max_output, target)  # refuses wrong values now, not at the first call
         self._target, self._sure, self._provider, self._pin = target, sure, provider, pin
-        self.limit = None if limit_usd is None else micro_dollars(str(limit_usd), up=False)
+        self.limit: int | None = None if limit_usd is None else micro_dollars(str(limit_usd), up=False)
         """The caller's own limit, in micro-dollars; None for none."""
-        self.strategy = (
+        self.strategy: Pruner = (
             TieredPruner(summarize=summarize, exclude_tools=exclude_tools) if strategy is None else named(strategy)
         )
         if isinstance(self.strategy, WatermarkPruner) and self.strategy.decisions.cut:
             raise InputError("strategy: a guard remembers its own cuts, so give a WatermarkPruner without decisions")
-        self.ledger = _ledger(ledger, self.limit)
+        self.ledger: Ledger | None = _ledger(ledger, self.limit)
         """Where money is counted; None if neither a ledger nor a limit was given."""
-        self.rules, self._rule_tokens = tuple(rules), rule_tokens
+        self.rules: tuple[Behavior, ...] = tuple(rules)
+        """The rules to choose from."""
+        self._rule_tokens = rule_tokens
         self._given_counter = counter
         self._conversations: OrderedDict[str, Guard] = OrderedDict()
         self._others = threading.Lock()
@@ -118,9 +125,9 @@ class Guard:
 
     def _begin(self) -> None:
         """Begin a conversation: what follows belongs to one."""
-        self.counter = _anchored(self.model, self._given_counter)
+        self.counter: AnchoredTokenCounter = _anchored(self.model, self._given_counter)
         """Counts what was sent by what the provider reported for it."""
-        self.gauge = ContextBudget(window_of(self.model), model=self.model)
+        self.gauge: ContextBudget = ContextBudget(window_of(self.model), model=self.model)
         """How full the window was at the last call."""
         self._cut = Cut()
         self._told: str | None = None
@@ -249,7 +256,9 @@ class Call(Generic[M]):
     def __init__(
         self, guard: Guard, messages: Sequence[M], system: Any, tools: Sequence[Any] | None, max_output: int | None
     ) -> None:
-        self.guard, self.tools = guard, tools
+        self.guard: Guard = guard
+        self.tools: Sequence[Any] | None = tools
+        """The tools to send."""
         self._given = messages, system, max_output
         self._spend: Spend | None = None
         self.reported: Reported | None = None

@@ -60,12 +60,13 @@ class TieredPruner(Strategy):
             raise InputError(f"low and high must be shares of the target with low < high, not {low!r} and {high!r}")
         if isinstance(exclude_tools, str):
             raise InputError(f"exclude_tools must be a list of names, not {exclude_tools!r}")
-        self.high, self.low = high, low
-        self.keep_results = whole_number("keep_results", keep_results)
-        self.exclude_tools = frozenset(exclude_tools)
-        self.longest_result = whole_number("longest_result", longest_result, LEAST, "a whole number of tokens")
-        self.min_turns = whole_number("min_turns", min_turns)
-        self.summarize = summarize
+        self.high: float = high
+        self.low: float = low
+        self.keep_results: int = whole_number("keep_results", keep_results)
+        self.exclude_tools: frozenset[str] = frozenset(exclude_tools)
+        self.longest_result: int = whole_number("longest_result", longest_result, LEAST, "a whole number of tokens")
+        self.min_turns: int = whole_number("min_turns", min_turns)
+        self.summarize: Summarizer | None = summarize
         SummarizePruner(summarize)  # refuses what can't be called
 
     def choose(self, work: Draft, fill: bool) -> Pruned:

@@ -112,7 +112,8 @@ class Count(int):
         low, high = self.low + more.low, self.high + more.high
         return Count(int(self) + int(more), weakest(self.basis, more.basis), low, high, note)
 
-    __radd__ = __add__
+    def __radd__(self, other: int, /) -> Count:
+        return self.__add__(other)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a Count is immutable: cannot set {name!r}")
@@ -145,7 +146,8 @@ class Count(int):
             return f"Count({int(self)})"
         return f"Count({int(self)}, {self.basis}, {self.low} to {self.high})"
 
-    __str__ = int.__repr__
+    def __str__(self) -> str:
+        return int.__repr__(self)
 
 
 def _join(first: str, second: str) -> str:
