@@ -34,9 +34,9 @@ from brim.history.watermark import WatermarkPruner
 from brim.injection import ActivationTierMapper, render
 from brim.models.light import lookup
 from brim.models.response import Reported, read_response
-from brim.spend.ledger import Ledger, ScopeStatus
+from brim.spend.ledger import LONG_LEASE, Ledger, ScopeStatus
 from brim.spend.money import micro_dollars
-from brim.spend.spending import LEASE, Spend, most_it_costs
+from brim.spend.spending import Spend, most_it_costs
 from brim.store.ledger import open_ledger
 from brim.tokens.anchor import AnchoredTokenCounter
 from brim.tokens.calibrate import MemoryCalibrationStore
@@ -94,7 +94,7 @@ class Guard:
         provider: Provider | Literal["auto"] = "auto",
         counter: TokenCounter | None = None,
         pin: Pin | None = None,
-        lease: float = LEASE,
+        lease: float = LONG_LEASE,
     ) -> None:
         if strategy is not None and (summarize is not None or exclude_tools):
             raise InputError("summarize and exclude_tools are for the default strategy: give them to yours instead")

@@ -1,6 +1,6 @@
 """One request's money: reserved before it's sent, settled by the response.
 
-``Spend`` works with ``with`` and ``async with``. ``Spender`` adds it to a ledger, with async forms of its calls.
+``Spend`` works with ``with`` and ``async with``.
 """
 
 from __future__ import annotations
@@ -8,19 +8,17 @@ from __future__ import annotations
 import os
 
 from brim.errors import InputError, LimitReached, UnknownPrice
+from brim.spend.ledger import LONG_LEASE
 from brim.spend.money import estimate_cost, in_dollars
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable
     from concurrent.futures import Future
     from typing import Any, Self
 
     from brim.models.response import Reported
     from brim.spend.ledger import Ledger, Reservation
-
-LEASE = 600.0
-"""Seconds after which a request that was neither settled nor released is charged in full: as long as SDKs wait."""
 
 NEVER_SENT = frozenset(
     (
@@ -70,7 +68,7 @@ class Spend:
         *,
         model: str,
         tokens: int = 0,
-        lease: float = LEASE,
+        lease: float = LONG_LEASE,
         at_most: int | None = None,
         request_id: str | None = None,
     ) -> None:
@@ -183,51 +181,6 @@ class Spend:
         if self._waiting is not None:
             await in_loop(self._waiting)
         await in_loop(on_worker(self.ledger, self._leave, error))
-
-
-class Spender:
-    """What every ledger also has: ``spend`` for one request, and its calls for ``asyncio``.
-
-    The async calls run in one thread of the ledger's own, so a lock that another process holds never stops the loop.
-    """
-
-    def spend(
-        self,
-        scope: str,
-        *,
-        model: str,
-        messages: Sequence[Any],
-        max_output: int,
-        tools: Sequence[Any] | None = None,
-        lease: float = LEASE,
-    ) -> Spend:
-        """Return the money for one request, to reserve with ``with`` or ``async with``.
-
-        *max_output* is the most that may come back: what you send as ``max_tokens``.
-
-            with ledger.spend("shop/agent-1", model=model, messages=messages, max_output=1_000) as spend:
-                spend.settle(client.messages.create(...))
-        """
-        from brim.tokens.counters import counter_for
-
-        prompt = counter_for(model).count_messages(messages, tools).high
-        amount = most_it_costs(model, prompt, max_output)
-        return Spend(self, scope, amount, model=model, tokens=prompt + max_output, lease=lease)  # type: ignore[arg-type]
-
-    async def areserve(self, scope: str, amount: int, **more: Any) -> Reservation:
-        """Reserve as ``reserve`` does, without blocking the event loop."""
-        reserved: Reservation = await in_loop(on_worker(self, self.reserve, scope, amount, **more))  # type: ignore[attr-defined]
-        return reserved
-
-    async def asettle(self, reservation: Reservation | str, amount: int, **more: Any) -> Reservation:
-        """Settle as ``settle`` does, without blocking the event loop."""
-        settled: Reservation = await in_loop(on_worker(self, self.settle, reservation, amount, **more))  # type: ignore[attr-defined]
-        return settled
-
-    async def arelease(self, reservation: Reservation | str) -> Reservation:
-        """Release as ``release`` does, without blocking the event loop."""
-        released: Reservation = await in_loop(on_worker(self, self.release, reservation))  # type: ignore[attr-defined]
-        return released
 
 
 def most_it_costs(model: str, prompt: int, output: int, *, hour: bool = False) -> int:

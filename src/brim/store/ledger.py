@@ -22,6 +22,7 @@ from brim.spend.ledger import (
     SETTLED,
     Reservation,
     ScopeStatus,
+    Spender,
     lineage,
 )
 from brim.spend.limits import ASKED, CLOSED, OPEN, STOPPED, WARN, WRAP_UP, WRAPPING_UP, Limit, Raise
@@ -39,7 +40,6 @@ from brim.spend.periods import (
     out_of,
     read_ceiling,
 )
-from brim.spend.spending import Spender
 from brim.store.books import Books, Scope, below, is_ending
 from brim.store.database import TIMEOUT, open_database
 from brim.store.project import LIMITS_SINCE, scope_at
