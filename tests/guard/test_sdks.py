@@ -93,7 +93,8 @@ class Handler(BaseHTTPRequestHandler):
         plain = {"messages": message, "completions": completion, "responses": responded}
         made = plain.get(self.path.partition("?")[0].rpartition("/")[2], generated)
         if status == 200 and (body.get("stream") or "stream" in self.path):
-            lines = [f"event: {each.get('type', 'x')}\ndata: {json.dumps(each)}\n\n" for each in streamed(self.path)]
+            named = [(f"event: {each['type']}\n" if "type" in each else "", each) for each in streamed(self.path)]
+            lines = [f"{event}data: {json.dumps(each)}\n\n" for event, each in named]
             self.answer(200, "text/event-stream", "".join(lines).encode())
         else:
             answer = made() if status == 200 else {"type": "error", "error": {"type": "x", "message": "no"}}
