@@ -22,6 +22,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from brim.behaviors import Behavior
 from brim.store import open_store
 from brim.store.trust import trust
 from measure import say
@@ -38,10 +39,12 @@ EVENTS = {
 }
 """What an agent waits for between two steps."""
 FIRST_STOP, STOP = "first end of a turn, after 5 MB", "end of a turn"
+FULL = "before a tool, 200 blocks and 20 limits"
 MOST = {
     "session start": 4.25,
     "prompt": 4.25,
     "before a tool": 4.25,
+    FULL: 4.25,
     "after a tool": 2.5,
     "after an edit": 2.5,
     STOP: 5.5,
@@ -149,7 +152,8 @@ def measure(folder: Path, rounds: int) -> tuple[dict[str, list[tuple[float, floa
     """Return milliseconds by what was run, and the length of each answer."""
     python = install_wheel(folder)
     environ, launcher = prepare(folder, python)
-    taken: dict[str, list[tuple[float, float]]] = {name: [] for name in (BARE, *EVENTS.values(), FIRST_STOP, STOP)}
+    names = (BARE, *EVENTS.values(), FIRST_STOP, STOP, FULL)
+    taken: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
     answers: dict[str, list[int]] = {name: [] for name in taken if name != BARE}
 
     def call(event: str, session: str, label: str = "") -> None:
@@ -178,6 +182,16 @@ def measure(folder: Path, rounds: int) -> tuple[dict[str, list[tuple[float, floa
         call("Stop", session, STOP if round else "")
         call("SessionEnd", session)
         transcript.unlink()
+    store_blocks(folder, python, environ)
+    for round in range(rounds + 1):
+        session = f"full-{round}"
+        write_transcript(folder / f"{session}.jsonl", session)
+        bare, _ = timed([python, "-I", "-c", "pass"], environ)
+        taken[BARE] += [bare] if round else []
+        for event in ("SessionStart", "UserPromptSubmit"):
+            call(event, session)
+        call("PreToolUse", session, FULL if round else "")
+        (folder / f"{session}.jsonl").unlink()
     log = folder / "home" / ".brim" / "log" / "hook.log"
     lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
     late = [line for line in lines if "took too long" in line]
@@ -222,6 +236,33 @@ def store_rules(home: Path, project: Path) -> None:
                 when: dict[str, Any] = {} if rng.random() < 0.03 else {key: rng.choice(values)}
                 made = behavior.replace(when=when, tags=rng.sample(TOPICS.split(), rng.randint(1, 2)), scope=scope)
                 store.put(made, event="learned", now=time.time())
+
+
+def store_blocks(folder: Path, python: str, environ: Environ) -> None:
+    """Add 200 rules that refuse commands, edits and tools, and 20 limits; none of them holds a call."""
+    kinds = ("run deploy{} --now", "edit generated{}/**", "run make release{}", "tool mcp__server{}__*")
+    rules = [
+        Behavior(
+            f"block-{at}",
+            f"block-{at}",
+            "directive",
+            "Never.",
+            when={"task": "taxes"},
+            blocks=[kinds[at % 4].format(at)],
+        )
+        for at in range(200)
+    ]
+    with open_store(str(folder / "home" / ".brim" / "brim.db")) as store:
+        store.put_many(rules, event="learned", now=time.time())
+    periods = [
+        f"{amount}{unit}/{period}"
+        for period in ("day", "week", "month", "session")
+        for amount, unit in ((9, "00"), (9, "00M tokens"))
+    ]
+    for whose in ([], ["--all"]):
+        limits = [*periods, "9000", "9000M tokens"]
+        command = [str(Path(python).with_name("brim")), "limit", *whose, *limits]
+        subprocess.run(command, check=True, env=environ, cwd=folder / "project", capture_output=True)
 
 
 def write_transcript(path: Path, session: str) -> None:

@@ -6,6 +6,7 @@ BrimError
 ├── ConfigError         a configuration file or variable holds something else than it should
 ├── StoreError          a file of brim's own cannot be used: damaged, newer, busy, read-only, or not to be trusted
 ├── NoExactCounter      an exact count was asked for, and the model's vocabulary is not public
+├── PersonNeeded        an agent asks for what only a person may do: loosen a limit, a rule or a setting
 ├── LimitReached        nothing more may be spent here: a limit or a stop stands against it
 └── UnknownPrice        what a request costs cannot be said, so it is not admitted
 
@@ -52,6 +53,10 @@ class StoreError(BrimError):
     def __init__(self, message: str, reason: str = "failed") -> None:
         super().__init__(message)
         self.reason = reason
+
+
+class PersonNeeded(BrimError):
+    """Only a person may do this, and an agent asked for it."""
 
 
 class LimitReached(BrimError):

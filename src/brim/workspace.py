@@ -139,6 +139,8 @@ class Workspace:
         except OSError as error:
             raise StoreError(f"{folder}: cannot be made: {error.strerror or error}", "read-only") from None
         trust(self.project, self.home, now=self.now)
+        for known in ("trusted", "_agreed_settings", "settings_changed"):
+            self.__dict__.pop(known, None)
 
     def need_trust(self) -> None:
         """Raise ``InputError`` unless an agent may take notes here; the message tells the user what to do."""

@@ -42,7 +42,6 @@ def test_the_numbers_are_those_of_the_formula(case: dict[str, Any]) -> None:
 
 
 @given(cases(), st.randoms(use_true_random=False))
-@settings(max_examples=60)
 def test_insertion_order_never_matters_to_the_last_bit(case: dict[str, Any], rng: random.Random) -> None:
     behaviors, edges = behaviors_of(case), edges_of(case)
     first = activate(Graph(behaviors, edges), context_of(case), now=NOW)
@@ -52,7 +51,6 @@ def test_insertion_order_never_matters_to_the_last_bit(case: dict[str, Any], rng
 
 
 @given(cases())
-@settings(max_examples=60)
 def test_results_are_ranked_and_between_0_and_1(case: dict[str, Any]) -> None:
     found = activate(graph_of(case), context_of(case), now=NOW)
     assert found == sorted(found, key=lambda one: (-one.value, one.id))
@@ -71,7 +69,6 @@ def test_what_the_context_speaks_for_comes_even_if_nothing_is_left_of_it() -> No
 
 
 @given(cases())
-@settings(max_examples=60)
 def test_only_live_behaviors_that_nothing_contradicts_come_up(case: dict[str, Any]) -> None:
     context = context_of(case)
     found = values(activate(graph_of(case), context, now=NOW))
@@ -202,7 +199,6 @@ def test_cost_follows_the_neighbourhood_and_not_the_graph() -> None:
 
 
 @given(cases())
-@settings(max_examples=60)
 def test_each_node_and_the_edges_of_each_are_asked_for_once(case: dict[str, Any]) -> None:
     asked_nodes: list[str] = []
     asked_edges: list[str] = []

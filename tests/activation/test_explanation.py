@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from brim.activation import Context, Graph, activate, explain
 from brim.behaviors import Behavior, Edge, Usage
@@ -17,7 +17,6 @@ def behavior(id: str, name: str = "plain", usage: Usage | None = None, **when: s
 
 
 @given(cases())
-@settings(max_examples=60)
 def test_the_account_adds_up_to_the_activation(case: dict[str, Any]) -> None:
     graph, context = graph_of(case), context_of(case)
     found = {one.id: one.value for one in activate(graph, context, now=NOW)}

@@ -19,7 +19,6 @@ def behavior(id: str, status: str = "active") -> Behavior:
 
 
 @given(cases())
-@settings(max_examples=100)
 def test_no_behavior_with_a_seed_is_missed(case: dict[str, Any]) -> None:
     context = context_of(case)
     found = {node.id for node in graph_of(case).seeds(context.facts, context.words)}
@@ -29,7 +28,6 @@ def test_no_behavior_with_a_seed_is_missed(case: dict[str, Any]) -> None:
 
 
 @given(cases())
-@settings(max_examples=60)
 def test_asked_for_edges_each_comes_once_and_only_between_live_ones(case: dict[str, Any]) -> None:
     graph = graph_of(case)
     live = {one.id for one in behaviors_of(case) if one.live}

@@ -111,12 +111,12 @@ def test_a_priority_that_no_file_could_hold_is_refused(priority: object) -> None
         Behavior("b", "b", "directive", "Use uv.", priority=priority)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", ["a", "use-uv", "v1.2_x/Y", "x" * LONGEST_NAME])
+@pytest.mark.parametrize("name", ["a", "use-uv", "v1.2_x/Y", "x" * LONGEST_NAME, "größe", "规则", "नियम"])
 def test_name_is_kept(name: str) -> None:
     assert checked_name(name) == name
 
 
-@pytest.mark.parametrize("name", ["", " ", "a b", "a\n", "é", "x" * (LONGEST_NAME + 1), "a:b", "规则"])
+@pytest.mark.parametrize("name", ["", " ", "a b", "a\n", "“a”", "x" * (LONGEST_NAME + 1), "a:b", "👍", "a\u202eb"])
 def test_what_is_no_name_is_refused(name: str) -> None:
     with pytest.raises(InputError, match="a name has"):
         checked_name(name)

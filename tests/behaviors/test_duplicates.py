@@ -10,6 +10,7 @@ from brim.behaviors.behavior import Behavior, BehaviorKind, Provenance, Status, 
 from brim.behaviors.duplicates import (
     NEAR_DUPLICATE,
     Texts,
+    alike,
     merge,
     near_duplicate,
     normalized,
@@ -37,12 +38,14 @@ def test_there_are_enough_labelled_pairs() -> None:
 
 def test_rules_that_differ_are_hardly_ever_taken_for_one() -> None:
     mistaken = [pair for pair in DIFFERENT if near_duplicate(*pair)]
-    assert len(mistaken) <= 1, mistaken
+    assert mistaken == []
+    assert len([pair for pair in DIFFERENT if alike(*pair)]) <= 0.05 * len(DIFFERENT)
 
 
 def test_most_wordings_of_one_rule_are_recognised() -> None:
     found = [pair for pair in SAME if near_duplicate(*pair)]
-    assert len(found) >= 0.35 * len(SAME)
+    assert len(found) >= 0.45 * len(SAME)
+    assert len([pair for pair in SAME if near_duplicate(*pair) or alike(*pair)]) >= 0.9 * len(SAME)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +65,36 @@ def test_texts_with_another_sense_are_never_near_duplicates(a: str, b: str) -> N
     assert similarity(a, b) <= 0.75
 
 
-@settings(max_examples=100, deadline=None)
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("Don't push to main directly.", "Never push straight to the main branch."),
+        ("Keep functions short, at most 40 lines.", "A function shouldn't be longer than 40 lines."),
+        ("Tests must not access the network.", "No network access from tests."),
+        ("Lance les tests avant chaque commit.", "Avant de committer, il faut lancer les tests."),
+    ],
+)
+def test_paraphrases_are_offered_and_not_merged(a: str, b: str) -> None:
+    assert alike(a, b)
+    assert not near_duplicate(a, b)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("Run the unit tests before you push", "Never run the unit tests before you push"),
+        ("Keep functions under 40 lines", "Keep functions under 60 lines"),
+        ("Target Python 3.11 in every service", "Target Python 3.12 in every service"),
+        ("Store the sessions in Redis", "Store the sessions in Postgres"),
+        ("Sort the imports of a module", "Sort the exports of a module"),
+    ],
+)
+def test_another_negation_number_version_name_or_object_is_never_offered(a: str, b: str) -> None:
+    assert not alike(a, b)
+    assert not near_duplicate(a, b)
+
+
+@settings(deadline=None)
 @given(st.one_of(ANY_TEXT, RULES), st.one_of(ANY_TEXT, RULES))
 def test_similarity_is_symmetric_and_between_0_and_1(a: str, b: str) -> None:
     assert 0 <= similarity(a, b) <= 1
@@ -70,7 +102,7 @@ def test_similarity_is_symmetric_and_between_0_and_1(a: str, b: str) -> None:
     assert (similarity(a, b) == 1) == (normalized(a) == normalized(b))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(deadline=None)
 @given(RULES, st.lists(RULES, max_size=5))
 def test_near_duplicates_are_found_with_their_similarity(text: str, candidates: list[str]) -> None:
     found = Texts(candidates).like(text, NEAR_DUPLICATE)
@@ -80,7 +112,7 @@ def test_near_duplicates_are_found_with_their_similarity(text: str, candidates: 
         assert 1 in [each.similarity for each in found]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(st.one_of(ANY_TEXT, RULES), st.lists(st.one_of(ANY_TEXT, RULES), max_size=8))
 def test_texts_find_what_comparing_with_each_would(text: str, known: list[str]) -> None:
     for a, b in SAME:
@@ -168,7 +200,7 @@ def test_other_wording_tags_and_uses_are_kept_and_it_says_what_it_did() -> None:
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(BEHAVIORS, BEHAVIORS, FACTS)
 def test_merge_loses_no_text_no_constraint_and_no_situation(
     a: Behavior, b: Behavior, facts: dict[str, tuple[str]]

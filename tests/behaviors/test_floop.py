@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.behaviors import Behavior, Edge, Usage, When
@@ -81,7 +81,7 @@ def test_node_becomes_a_behavior_with_everything_it_had() -> None:
     )
     assert (behavior.canonical, behavior.summary) == ("Never edit a lock file by hand.", "No hand-edited lock files")
     assert behavior.tags == ("packaging", "lock-files")
-    assert behavior.when == When(file="*.lock", language=["python", "rust"], task="release")
+    assert behavior.when == When(file="*.lock", language=["python", "rust"], task=["release", "deployment"])
     assert (behavior.priority, behavior.confidence, behavior.status) == (3, 0.8, "active")
     assert behavior.provenance.source == "floop"
     assert (behavior.provenance.wrong, behavior.provenance.at) == ("Edited uv.lock", 1769788800.5)
@@ -156,7 +156,7 @@ def test_what_is_no_name_kind_number_or_tag_is_made_one_and_kept() -> None:
     odd = node("a", content__name="Nähe & Co", content__kind="mood", metadata__priority="high", metadata__confidence=7)
     odd["content"]["content"]["tags"] = ["c++", "日本", 5]
     behavior = only(read_floop(lines(odd)))
-    assert (behavior.name, behavior.kind, behavior.priority) == ("N-he-Co", "directive", 0)
+    assert (behavior.name, behavior.kind, behavior.priority) == ("Nähe-Co", "directive", 0)
     assert behavior.tags == ("c",)
     for text in ("Nähe & Co", '"mood"', '"high"', "7", "c++", "日本"):
         assert text in behavior.extra
@@ -284,9 +284,56 @@ def test_correction_that_was_learned_from_is_where_the_behavior_comes_from() -> 
     assert found.unmapped == ()
 
 
-def test_correction_whose_behavior_is_gone_is_listed() -> None:
+def test_correction_whose_behavior_is_gone_is_to_be_reviewed() -> None:
     found = read_floop([], [], lines({**CORRECTION, "processed": True}))
-    assert [each.why for each in found.unmapped] == ["no behavior was learned from it, or it is gone"]
+    assert (only(found).status, found.unmapped) == ("pending", ())
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"environment": "development"}, {}),
+        ({"environment": ["development", "ci"]}, {}),
+        ({"env": "github-actions"}, {"environment": "ci"}),
+        ({"environment": "staging"}, {}),
+        ({"task": "committing"}, {"task": ["committing", "git"]}),
+        ({"task": "git-operations"}, {"task": ["git-operations", "git"]}),
+        ({"task": "deployment"}, {"task": "deployment"}),
+        ({"task": "development"}, {}),
+        ({"task": "configuration"}, {}),
+        ({"task": "test*"}, {"task": "testing"}),
+        ({"file.path": "store/*"}, {"file": "store/*"}),
+        ({"file.language": "go"}, {"language": "go"}),
+        ({"language": "java*"}, {"language": ["java", "javascript"]}),
+        ({"file_ext": ".go"}, {"file": "*.go"}),
+        ({"ext": ["go", ".mod"]}, {"file": ["*.go", "*.mod"]}),
+        ({"repo": "git@example.com:acme/shop.git", "branch": "feature/*"}, {"branch": "feature/*"}),
+        ({"user": "me"}, {}),
+    ],
+)
+def test_condition_is_translated_or_listed(given: dict[str, Any], expected: dict[str, Any]) -> None:
+    found = read_floop(lines(node("a", content__when=given)))
+    when = only(found).when
+    assert {key: set(values) for key, values in when.conditions} == {
+        key: {values} if isinstance(values, str) else set(values) for key, values in expected.items()
+    }
+    dropped = [key for key in given if len(expected) < len(given)]
+    assert bool(found.unmapped) is bool(dropped)
+    if dropped:
+        assert "so the rule is told" in found.unmapped[0].why
+        assert json.dumps(given[dropped[0]]).strip('"[]') in only(found).extra.replace('","', '", "')
+
+
+def test_rules_of_another_project_are_listed_and_not_told_everywhere() -> None:
+    nodes = lines(node("a", metadata__scope="project:acme/shop"), node("b", metadata__scope="project:acme/other"))
+    found = read_floop(nodes, projects=["acme/shop"])
+    assert [(each.id, each.scope) for each in found.behaviors] == [("a", "project")]
+    assert "belongs to the project acme/other" in found.unmapped[0].why
+
+
+@pytest.mark.parametrize("name", ["größe-prüfen", "规则", "नियम"])
+def test_name_of_any_script_survives(name: str) -> None:
+    assert only(read_floop(lines(node("a", content__name=name)))).name == name
 
 
 def test_correction_without_a_text_is_listed() -> None:
@@ -335,7 +382,6 @@ def strings(value: Any) -> list[str]:
 
 
 @given(st.lists(nodes, max_size=4), st.lists(edges, max_size=3), st.lists(corrections, max_size=3))
-@settings(max_examples=100)
 def test_every_text_that_was_there_is_there_again(n: list[Any], e: list[Any], c: list[Any]) -> None:
     found = read_floop(lines(*n), lines(*e), lines(*c))
     kept: list[str] = []

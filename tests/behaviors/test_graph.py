@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.behaviors import Behavior, Edge
@@ -138,7 +138,6 @@ pairs = st.lists(
 
 
 @given(pairs)
-@settings(max_examples=100)
 def test_cutting_the_last_edge_of_every_circle_leaves_none(given_pairs: list[tuple[str, str]]) -> None:
     after: dict[str, list[str]] = {}
     for source, target in sorted(given_pairs):
@@ -154,7 +153,6 @@ def test_cutting_the_last_edge_of_every_circle_leaves_none(given_pairs: list[tup
 
 
 @given(pairs)
-@settings(max_examples=50)
 def test_edges_added_only_where_no_circle_closes_never_make_one(given_pairs: list[tuple[str, str]]) -> None:
     edges: list[Edge] = []
     for source, target in given_pairs:

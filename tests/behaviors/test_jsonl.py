@@ -6,7 +6,7 @@ import json
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.behaviors import Behavior, Edge, Usage, When
@@ -20,7 +20,6 @@ HEADER = '{"format":"brim-behaviors","version":1}\n'
 
 
 @given(graphs)
-@settings(max_examples=100)
 def test_what_is_written_with_usage_is_read_again(graph: tuple[list[Behavior], list[Edge]]) -> None:
     loaded = load(dump(*graph, usage=True))
     assert loaded.problems == ()
@@ -29,7 +28,6 @@ def test_what_is_written_with_usage_is_read_again(graph: tuple[list[Behavior], l
 
 
 @given(graphs)
-@settings(max_examples=50)
 def test_without_usage_everything_but_counters_is_read_again(graph: tuple[list[Behavior], list[Edge]]) -> None:
     loaded = load(dump(*graph))
     assert {each.replace(usage=Usage()) for each in graph[0]} == set(loaded.behaviors)
@@ -37,7 +35,6 @@ def test_without_usage_everything_but_counters_is_read_again(graph: tuple[list[B
 
 
 @given(graphs)
-@settings(max_examples=50)
 def test_text_does_not_depend_on_the_order_and_is_valid_utf8_lines(graph: tuple[list[Behavior], list[Edge]]) -> None:
     text = dump(*graph)
     mixed = [list(part) for part in graph]
@@ -48,7 +45,6 @@ def test_text_does_not_depend_on_the_order_and_is_valid_utf8_lines(graph: tuple[
 
 
 @given(behaviors)
-@settings(max_examples=50)
 def test_one_behavior_is_decoded_to_an_equal_one(behavior: Behavior) -> None:
     assert decode(json.loads(json.dumps(encode(behavior)))) == behavior
 

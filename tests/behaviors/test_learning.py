@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.behaviors.behavior import LARGEST_TEXT, Behavior, BehaviorKind, Status, checked_name, checked_tags
+from brim.behaviors.contradictions import learned_at
 from brim.behaviors.learning import (
     AGENT_CONFIDENCE,
     LONGEST_INFERRED_NAME,
@@ -97,11 +98,19 @@ def test_forgotten_rule_comes_back_when_a_person_teaches_it_again() -> None:
     assert by_agent.behavior == forgotten
 
 
-def test_superseded_text_confirms_what_took_its_place() -> None:
-    new = learn("Install everything with uv", now=1.0).behavior
+def test_merged_wording_confirms_what_took_its_place() -> None:
+    new = learn("Install everything with uv", now=1.0).behavior.replace(variants=["Use uv, not pip"])
     old = UV.replace(status=Status.SUPERSEDED, superseded_by=new.id)
     learned = learn("Use uv, not pip", now=2.0, existing=[old, new])
     assert learned.merged_with == new
+
+
+def test_replaced_rule_comes_back_as_the_newer_one_when_a_person_teaches_it_again() -> None:
+    new = learn("Use pip, not uv", now=2.0).behavior.replace(supersedes=[UV.id])
+    old = UV.replace(status=Status.SUPERSEDED, superseded_by=new.id)
+    learned = learn("Use uv, not pip", now=3.0, existing=[old, new])
+    assert (learned.behavior.id, learned.behavior.status) == (UV.id, Status.ACTIVE)
+    assert learned_at(learned.behavior) > learned_at(new)
 
 
 def test_superseded_ring_does_not_hang() -> None:
@@ -161,7 +170,7 @@ def test_bad_input_is_an_error_that_says_so(text: str, fields: dict[str, object]
         learn(text, now=1.0, **fields)  # type: ignore[arg-type]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(ANY_TEXT, ANY_TEXT)
 def test_any_text_can_be_learned_twice_and_is_one_entry(text: str, wrong: str) -> None:
     if not text.strip("\0 \t\r\n") or not text.replace("\0", "").strip():
@@ -173,7 +182,7 @@ def test_any_text_can_be_learned_twice_and_is_one_entry(text: str, wrong: str) -
     first.behavior.canonical.encode()
 
 
-@settings(max_examples=50, deadline=None)
+@settings(deadline=None)
 @given(st.lists(RULES, max_size=8), st.randoms(use_true_random=False))
 def test_every_text_that_was_taught_is_found_again_whatever_the_order(texts: list[str], chance: object) -> None:
     known: dict[str, Behavior] = {}
@@ -284,7 +293,7 @@ def test_text_without_letters_of_ascii_gets_a_name_of_its_own() -> None:
     assert infer_name("規則一") == infer_name("規則一")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(ANY_TEXT)
 def test_whatever_is_inferred_is_valid(text: str) -> None:
     assert checked_name(infer_name(text)) == infer_name(text)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim.behaviors.markdown import read_rules
+from brim.behaviors.markdown import front_matter, read_note, read_rules
 
 
 def texts(text: str) -> list[str]:
@@ -109,6 +109,8 @@ def test_comment_inside_a_bullet_is_taken_out() -> None:
         ("├── src", "a line of a file tree"),
         ("`src/app/`", "only a path"),
         ("`README.md`", "only a path"),
+        ("**Testing**: @docs/testing.md", "only a link"),
+        ("👍", "says nothing to do"),
     ],
 )
 def test_bullet_that_only_points_somewhere_is_skipped_and_listed(bullet: str, why: str) -> None:
@@ -152,6 +154,117 @@ def test_nothing_raises_and_every_rule_says_something_at_a_line_that_is_there(te
     assert numbers == sorted(numbers)
 
 
-@given(st.lists(st.text("abc é,", min_size=1, max_size=12).filter(str.strip), min_size=1, max_size=6))
+@given(
+    st.lists(st.text("abc é,", min_size=1, max_size=12).filter(lambda text: text.strip(" ,")), min_size=1, max_size=6)
+)
 def test_every_bullet_comes_out_once_and_in_order(bullets: list[str]) -> None:
     assert texts("".join(f"- {bullet}\n" for bullet in bullets)) == [bullet.strip() for bullet in bullets]
+
+
+PROSE = """\
+# Guide
+
+This file provides guidance to agents that work in this repository.
+
+IMPORTANT: Always use UTC for what is stored. Convert it
+only in the view.
+
+The shop has three services.
+
+Do what was asked; nothing more.
+NEVER add a file without need.
+
+- One bullet.
+
+> [!WARNING]
+> Don't log addresses.
+"""
+
+
+def test_prose_that_says_what_to_do_is_a_rule_and_the_rest_is_listed() -> None:
+    found = read_rules(PROSE)
+    assert [(rule.text, rule.line) for rule in found.rules] == [
+        ("IMPORTANT: Always use UTC for what is stored. Convert it only in the view.", 5),
+        ("Do what was asked; nothing more.", 10),
+        ("NEVER add a file without need.", 11),
+        ("One bullet.", 13),
+        ("Don't log addresses.", 15),
+    ]
+    assert [(each.line, each.why) for each in found.skipped] == [(3, "says nothing to do"), (8, "says nothing to do")]
+
+
+@pytest.mark.parametrize(
+    "text", ["Nutze immer UTC.", "Utilisez pnpm.", "Usa pnpm siempre.", "Nunca faça push.", "Please run the tests."]
+)
+def test_prose_is_understood_in_other_languages(text: str) -> None:
+    assert texts(f"{text}\n\n- One.\n") == [text, "One."]
+
+
+def test_comment_in_backticks_stays() -> None:
+    assert texts("- Mark it with `<!-- done -->`.\n\n`<!-- a -->` is never removed.\n") == [
+        "Mark it with `<!-- done -->`.",
+        "`<!-- a -->` is never removed.",
+    ]
+
+
+def test_code_belongs_to_the_sentence_that_leads_to_it_and_is_listed_otherwise() -> None:
+    found = read_rules("Before you push, run:\n\n```sh\nmake\n```\n\n```sh\nls\n```\n\n| a |\n|---|\n| b |\n\n- One\n")
+    assert [rule.text for rule in found.rules] == ["Before you push, run:\n```sh\nmake\n```", "One"]
+    assert [(each.line, each.why) for each in found.skipped] == [(7, "a code block"), (11, "a table")]
+
+
+def test_front_matter_without_an_end_is_listed() -> None:
+    found = read_rules("---\nglobs: *.py\n\n- Use it.\n")
+    assert (found.skipped[0].line, found.skipped[0].why) == (1, "front matter that doesn't end with ---")
+
+
+def test_pasted_log_is_not_a_rule() -> None:
+    found = read_rules("2026-01-01 must retry: failed\n" * 500)
+    assert (found.rules, len(found.skipped)) == ((), 1)
+
+
+@pytest.mark.parametrize("text", ["`" * 50_000 + "\n<!--" * 500, "> " * 2_000 + "a", "@a.md " * 5_000, "~" * 9_999])
+def test_odd_text_takes_no_time(text: str) -> None:
+    read_rules(text)
+
+
+def test_imports_are_found_outside_of_code() -> None:
+    found = read_rules("@docs/style.md\n\nSee @README.md for more.\n\n`@no.md` me@example.md\n\n- Tests: @docs/t.md\n")
+    assert [(each.path, each.line, each.alone) for each in found.imports] == [
+        ("docs/style.md", 1, True),
+        ("README.md", 3, False),
+        ("docs/t.md", 7, True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        ("---\nglobs: **/*.py\nalwaysApply: false\n---\n", {"globs": ["**/*.py"], "alwaysApply": ["false"]}),
+        ('---\npaths: ["a/**", "b/*.{x,y}"]\n---\n', {"paths": ["a/**", "b/*.{x,y}"]}),
+        ("---\nmetadata:\n  type: feedback\n---\n", {"metadata": [], "type": ["feedback"]}),
+        ("---\nglobs:\n---\n", {"globs": []}),
+        ("---\n: : [\n---\n", {}),
+        ("- no\n", {}),
+    ],
+)
+def test_front_matter_is_read_as_people_write_it(text: str, fields: dict[str, list[str]]) -> None:
+    assert front_matter(text) == fields
+
+
+NOTE = (
+    "---\nname: no mocks\ndescription: Never mock the database\ntype: {}\n---\n\n# No mocks\n\n{}\n\n**Why:** a bug.\n"
+)
+
+
+def test_note_on_a_correction_is_the_rule_before_its_reason() -> None:
+    text = NOTE.format("feedback", "Do not mock the database.")
+    assert [rule.text for rule in read_note(text, front_matter(text)).rules] == ["Do not mock the database."]
+    text = NOTE.format("feedback", "Do not mock the database. " * 40)
+    assert [rule.text for rule in read_note(text, front_matter(text)).rules] == ["Never mock the database"]
+
+
+@pytest.mark.parametrize(("kind", "why"), [("user", "a note about the user"), ("project", "a note about the project")])
+def test_other_notes_are_listed(kind: str, why: str) -> None:
+    text = NOTE.format(kind, "x")
+    assert [each.why for each in read_note(text, front_matter(text)).skipped] == [f"{why}, not a correction"]

@@ -142,7 +142,7 @@ def test_markers_are_dropped_and_lines_are_joined(text: str, line: str) -> None:
     assert one_line(text) == line
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(SENTENCES)
 def test_what_is_cut_off_holds_no_sense_word(text: str) -> None:
     kept, lost = cut_off(text)
@@ -150,7 +150,7 @@ def test_what_is_cut_off_holds_no_sense_word(text: str) -> None:
     assert len(kept) < LENGTH or not lost or any(found.end <= len(kept) for found in sense_words(one_line(text)))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(
     st.one_of(
         ANY_TEXT, st.lists(st.one_of(ANY_TEXT, SENTENCES, st.sampled_from(["不要 ", "❌ ", FAMILY]))).map("".join)

@@ -66,7 +66,7 @@ def test_equal_tasks_stand_in_the_order_of_the_table() -> None:
     assert tasks_of("a bug in a test") == ("testing", "debugging")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(
     st.one_of(
         ANY_TEXT, st.lists(st.sampled_from(["sudo", "uv", "run", "&&", "A=1", "-x", "pytest", "5"])).map(" ".join)
@@ -79,7 +79,7 @@ def test_any_text_has_known_tasks_or_none(text: str) -> None:
 
 def test_the_stems_of_the_words_are_those_in_the_file() -> None:
     """If this fails, write these to ``data/task_stems.tsv``."""
-    from brim.behaviors.words import stem
+    from brim.behaviors.stems import stem
     from brim.files import data_lines, data_rows
 
     found: dict[str, list[str]] = {}

@@ -66,7 +66,7 @@ def test_bad_condition_is_an_error_that_names_it(bad: dict[str, object]) -> None
         When.of(bad)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(CONDITIONS, FACTS)
 def test_every_condition_has_one_fate(conditions: dict[str, list[str]], facts: dict[str, tuple[str, ...]]) -> None:
     when = When.of(conditions)
@@ -75,7 +75,7 @@ def test_every_condition_has_one_fate(conditions: dict[str, list[str]], facts: d
     assert set(absent) == {key for key in conditions if not facts.get(key)}
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(CONDITIONS)
 def test_conditions_can_be_written_and_read_again(conditions: dict[str, list[str]]) -> None:
     when = When.of(conditions)
@@ -168,7 +168,7 @@ def test_pattern_made_to_be_slow_is_not() -> None:
     assert not matches("/".join("a" * 1_000), "/".join(["**", "a"] * 100) + "/b")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(st.text(max_size=30), st.text(max_size=30))
 def test_any_pattern_gives_an_answer(path: str, pattern: str) -> None:
     assert matches(path, pattern) in (True, False)

@@ -70,3 +70,34 @@ def test_whoever_does_not_want_to_edit_again_keeps_the_file(brim: Brim) -> None:
     (file,) = kept(brim)
     assert (code, file.name in shown) == (2, True)
     assert stored(brim, "b-1") == ONE
+
+
+def test_a_contradicted_rule_is_replaced_if_a_person_agrees(brim: Brim) -> None:
+    seed(brim, rule("b-1", "Use pnpm, not npm"))
+    code, shown = asked(brim, "\n", "learn", "--user", "Use bun, not pnpm")
+    assert (code, 'This conflicts with "Use pnpm, not npm". Replace it? [Y/n]' in shown) == (0, True)
+    assert stored(brim, "b-1").status == "superseded"
+
+
+@pytest.mark.parametrize("answer", ["n\n", "\x04"])
+def test_otherwise_both_are_kept(brim: Brim, answer: str) -> None:
+    seed(brim, rule("b-1", "Use pnpm, not npm"))
+    code, shown = asked(brim, answer, "learn", "--user", "Use bun, not pnpm")
+    assert (code, "both are kept" in shown) == (0, True)
+    assert stored(brim, "b-1").status == "active"
+
+
+def test_outside_of_a_project_a_person_is_asked_whose_rule_it_is(brim: Brim) -> None:
+    code, shown = asked(brim, "y\n", "learn", "Use uv, never pip.")
+    assert (code, "all your projects? [Y/n]" in shown) == (0, True)
+    assert len(everything(brim)) == 1
+    assert asked(brim, "n\n", "learn", "Never push to main.")[0] == 2
+    assert len(everything(brim)) == 1
+
+
+def test_rules_that_may_say_the_same_are_asked_about_one_by_one(brim: Brim) -> None:
+    one, two = "Don't push to main directly.", "Never push straight to the main branch."
+    seed(brim, rule("b-1", one), rule("b-2", two))
+    code, shown = asked(brim, "y\n", "dedupe")
+    assert (code, "Merge these two? [y/N]" in shown) == (0, True)
+    assert {each.status.value for each in everything(brim)} == {"active", "superseded"}

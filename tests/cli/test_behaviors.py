@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.cli.output import age, block, cut, day, width_of
@@ -34,7 +34,6 @@ def test_a_day_is_in_utc_and_what_is_not_known_is_nothing() -> None:
     assert (day(THEN), day(None), age(None, THEN)) == ("2023-11-14", "", "")
 
 
-@settings(max_examples=100)
 @given(st.text(st.characters(codec="utf-8")), st.integers(2, 40))
 def test_a_cut_line_is_never_too_wide(text: str, width: int) -> None:
     line = cut(text, width)
@@ -46,7 +45,6 @@ def test_what_fits_is_not_cut() -> None:
     assert (cut("规则规则", 8), cut("规则规则", 7), cut("a\nb", 3)) == ("规则规则", "规则规…", "a b")
 
 
-@settings(max_examples=50)
 @given(behaviors)
 def test_an_object_holds_every_field_as_json_can(behavior: Any) -> None:
     found = json.loads(json.dumps(as_object(behavior)))

@@ -119,13 +119,13 @@ def test_an_emptied_file_means_no(brim: Brim) -> None:
 @pytest.mark.parametrize(
     ("script", "words"),
     [
-        ("text = text.replace('directive', 'law')", ("behavior.yaml:6", "'law'", "constraint, directive")),
-        ("text = text.replace('use-uv', 'use uv')", ("behavior.yaml:5", "'use uv'")),
+        ("text = text.replace('directive', 'law')", ("behavior.yaml:7", "'law'", "constraint, directive")),
+        ("text = text.replace('use-uv', 'use uv')", ("behavior.yaml:6", "'use uv'")),
         ("text = text.replace('priority: 2', 'priority: high')", ("whole number", "'high'")),
         ("text = text.replace('[python, c]', '3')", ("tags must be a list",)),
         ("text = text.replace('[python, c]', '[a b]')", ("'a b'",)),
         ("text = text.replace('name:', 'id: x\\nname:')", ("'id' cannot be edited",)),
-        ("text = text.replace('\\nkind:', '\\nname: y\\nkind:')", ("behavior.yaml:6", "twice")),
+        ("text = text.replace('\\nkind:', '\\nname: y\\nkind:')", ("behavior.yaml:7", "twice")),
         ("text = 'name: [1\\n'", ("not valid YAML",)),
         ("text = 'just words'", ("must be a mapping",)),
         ("text = 'canonical: \"  \"\\n'", ("empty",)),
@@ -196,7 +196,7 @@ def test_what_is_not_there_is_said(brim: Brim) -> None:
     refused(brim("edit", "nothing"), "'nothing'")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @example(Behavior("b", "b", "directive", "x", summary="\ud800x"), "Use uv.")
 @given(behaviors, st.text(min_size=1).filter(lambda text: bool(text.strip())))
 def test_the_file_says_exactly_what_the_behavior_says(behavior: Behavior, text: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,6 @@ from brim.history import (
     SummarizePruner,
     ToolResultCap,
     WatermarkPruner,
-    validate,
 )
 from brim.models.light import lookup
 from brim.tokens.counters import counter_for
@@ -507,14 +507,19 @@ def test_deep_nesting_is_fitted_or_refused(brim: Brim, depth: int) -> None:
         [{"role": "wizard", "content": "Hi"}],
         [{"role": 5, "content": {"a": 1}}],
         [{"role": "user", "content": None}, {"role": "user", "content": "Hi"}],
-        [{"role": "tool", "tool_call_id": "call_1", "content": "nobody asked"}, {"role": "user", "content": "Hi"}],
     ],
 )
-def test_odd_messages_leave_with_a_reason(brim: Brim, messages: list[Any]) -> None:
+def test_what_is_no_message_is_refused_in_one_line(brim: Brim, messages: list[Any]) -> None:
     ran = fit(brim, messages=messages)
-    assert ran.code in (0, 1)
-    assert validate(ran.json) == [] or not ran.json
-    assert "broken" in ran.err or ran.json == messages
+    assert (ran.code, ran.out) == (2, "")
+    assert re.fullmatch(r"brim: messages\[0\].*\n", ran.err)
+
+
+def test_a_result_that_answers_nothing_leaves_with_a_reason(brim: Brim) -> None:
+    orphan = {"role": "tool", "tool_call_id": "call_1", "content": "nobody asked"}
+    ran = fit(brim, messages=[orphan, {"role": "user", "content": "Hi"}])
+    assert (ran.code, ran.json) == (0, [{"role": "user", "content": "Hi"}])
+    assert "broken" in ran.err
 
 
 @posix

@@ -140,7 +140,7 @@ def test_text_of_a_stream_cannot_steer_the_terminal() -> None:
     assert "\u202e" not in text
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(
     width=st.integers(1, 130),
     used=COUNTS,

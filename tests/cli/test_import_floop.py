@@ -144,3 +144,23 @@ def test_connections_that_are_there_both_ways_are_said_to_be_kept_as_one(brim: B
     assert "1 connection in floop's files twice, once each way: kept as one each" in ran.err
     again = brim("import-floop", ".", "--yes")
     assert (again.code, again.lines[-1]) == (0, "there is nothing new to store")
+
+
+def test_what_else_is_in_the_folder_is_listed(brim: Brim) -> None:
+    folder(brim)
+    for name in ("config.yaml", "packs/core.fpack", "sessions/one.json"):
+        brim.write(f".floop/{name}", "x")
+    err = brim("import-floop", ".", "--dry-run").err
+    assert "config.yaml: left out: floop's settings" in err
+    assert "packs/core.fpack: left out: a pack" in err
+    assert "sessions: left out" in err
+
+
+def test_rules_of_other_projects_in_the_home_folder_stay_there(brim: Brim) -> None:
+    brim.write(".git/config", '[remote "origin"]\n\turl = git@example.com:acme/shop.git\n')
+    (brim.home / ".floop").mkdir()
+    nodes = [node("mine", "project:acme/shop"), node("theirs", "project:acme/other"), node("all", "universal")]
+    (brim.home / ".floop" / "nodes.jsonl").write_text("".join(json.dumps(each) + "\n" for each in nodes))
+    ran = brim("import-floop", str(brim.home / ".floop"), "--yes")
+    assert (sorted(recalled(brim, "project")), sorted(recalled(brim))) == (["mine"], ["all"])
+    assert "belongs to the project acme/other" in ran.err

@@ -5,10 +5,11 @@ from __future__ import annotations
 import cProfile
 import random
 
+from brim.behaviors.when import When
 from brim.store.imports import RulesReader
 from brim.store.scopes import Scopes
 from tests.cli.conftest import Brim
-from tests.cli.stored import behavior, events_in, recalled, remember
+from tests.cli.stored import behavior, edges_in, events_in, recalled, remember
 
 RULES = """\
 # Shop
@@ -45,7 +46,7 @@ def test_each_bullet_becomes_a_behavior_that_says_where_it_comes_from(brim: Brim
     assert found["procedure"].canonical == "Release steps:\n1. Bump the version.\n2. Tag it."
     came = found["constraint"].provenance
     assert (came.source, came.file, came.note) == ("rules", "docs/AGENTS.md", "Testing")
-    assert not found["directive"].when
+    assert found["directive"].when == When(file="docs/**")
     assert len(events_in(brim, "learned", "project")) == 3
     assert (brim.cwd / "docs" / "AGENTS.md").read_text() == RULES
 
@@ -128,7 +129,8 @@ def test_twice_the_bullets_take_about_twice_the_work() -> None:
     def work(bullets: int) -> int:
         words = ["deploy", "branch", "queue", "cache", "schema", "retry", "invoice", "alert", "worker", "token"]
         drawn = random.Random(1)
-        lines = (f"- Step {number}: {' '.join(drawn.choices(words, k=9))}\n" for number in range(bullets))
+        # No two runs have a text in common: what was masked once isn't masked again.
+        lines = (f"- Step {number} of {bullets}: {' '.join(drawn.choices(words, k=9))}\n" for number in range(bullets))
         reader = RulesReader("user", 0.0, 0.8)
         reader.read("".join(lines), "CLAUDE.md")
         profile = cProfile.Profile()
@@ -145,3 +147,19 @@ def test_a_file_too_large_to_be_rules_is_refused_without_reading_it_all(brim: Br
     brim.write("CLAUDE.md", "- one more rule\n" * 200_000)
     ran = brim("rules", "import", "CLAUDE.md")
     assert (ran.code, ran.err) == (2, "brim: CLAUDE.md: larger than 2,000,000 bytes: split it, or name another file\n")
+
+
+def test_agents_hear_what_was_imported_first_of_all(brim: Brim) -> None:
+    (brim.cwd / ".git").mkdir()
+    brim.write("CLAUDE.md", "- Never push to main.\n")
+    ran = brim("rules", "import", "--yes")
+    assert (ran.code, ran.lines[-1], ran.err) == (0, "stored: 1 rule added", "")
+    assert "is trusted" in brim("doctor").out
+
+
+def test_a_rule_that_contradicts_a_stored_one_is_marked_and_one_that_contradicts_another_is_said(brim: Brim) -> None:
+    brim("learn", "--user", "Use npm, not yarn.")
+    brim.write("CLAUDE.md", "- Use pnpm, not npm.\n- Always use tabs in Go files.\n- Never use tabs in Go files.\n")
+    ran = brim("rules", "import", "CLAUDE.md", "--yes")
+    assert [each.kind for each in edges_in(brim)] == ["conflicts"]
+    assert ran.err.count("conflicts with") == 2

@@ -13,7 +13,7 @@ def texts(behavior: Behavior) -> set[str]:
     return {behavior.canonical, *behavior.variants}
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(behaviors, behaviors)
 def test_no_text_is_lost_and_doing_it_again_changes_nothing(old: Behavior, new: Behavior) -> None:
     once = updated(old, new)
@@ -22,7 +22,7 @@ def test_no_text_is_lost_and_doing_it_again_changes_nothing(old: Behavior, new: 
     assert updated(once, new) == once
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(behaviors, behaviors)
 def test_how_it_has_fared_here_stays(old: Behavior, new: Behavior) -> None:
     found = updated(old, new)
@@ -30,7 +30,7 @@ def test_how_it_has_fared_here_stays(old: Behavior, new: Behavior) -> None:
     assert old.live or found.status == old.status
 
 
-@settings(max_examples=50, deadline=None)
+@settings(deadline=None)
 @given(behaviors)
 def test_what_was_stored_once_is_stored_the_same_again(behavior: Behavior) -> None:
     stored = as_stored(behavior)

@@ -17,13 +17,25 @@ RULE = "Use uv, never pip."
 
 
 def test_what_was_learned_is_shown_and_stored(brim: Brim) -> None:
-    ran = brim("learn", "--right", RULE, "--wrong", "pip install x", "--file", "setup.py", "--task", "packaging", "-v")
+    ran = brim(
+        "learn",
+        "--user",
+        "--right",
+        RULE,
+        "--wrong",
+        "pip install x",
+        "--file",
+        "setup.py",
+        "--task",
+        "packaging",
+        "-v",
+    )
     assert (ran.code, ran.err) == (0, "")
     (behavior,) = everything(brim)
     assert ran.lines[0].startswith("Learned for ")
     for text in (
         behavior.kind.value,
-        "the language is python and the task is packaging or dependencies",
+        "only when they work on Python files and the task is packaging or dependencies",
         RULE,
         "by name",
         "~/.brim/brim.db",
@@ -36,7 +48,7 @@ def test_what_was_learned_is_shown_and_stored(brim: Brim) -> None:
 
 def test_everything_can_be_said(brim: Brim) -> None:
     options = "--kind preference --name uv/only --tags a,b, --when task=x --when task=y --when team=core --priority 7"
-    found = brim("learn", "--right", RULE, *options.split(), "--summary", "uv only", "--json").json
+    found = brim("learn", "--user", "--right", RULE, *options.split(), "--summary", "uv only", "--json").json
     behavior = found["behavior"]
     assert (behavior["kind"], behavior["name"], behavior["tags"]) == ("preference", "uv/only", ["a", "b"])
     assert (behavior["when"], behavior["priority"]) == ({"task": ["x", "y"], "team": ["core"]}, 7)
@@ -46,14 +58,14 @@ def test_everything_can_be_said(brim: Brim) -> None:
 
 
 def test_standard_input_is_read(brim: Brim) -> None:
-    assert brim("learn", "-", stdin="Always test.\nTwice.\n").code == 0
+    assert brim("learn", "--user", "-", stdin="Always test.\nTwice.\n").code == 0
     assert everything(brim)[0].canonical == "Always test.\nTwice."
-    refused(brim("learn", "--right", "-", "--wrong", "-"), "cannot both")
+    refused(brim("learn", "--user", "--right", "-", "--wrong", "-"), "cannot both")
 
 
 def test_the_same_text_again_is_a_confirmation(brim: Brim) -> None:
-    first = brim("learn", "--right", RULE, "--json").json["behavior"]
-    ran = brim("learn", "--right", "use UV,  never pip.")
+    first = brim("learn", "--user", "--right", RULE, "--json").json["behavior"]
+    ran = brim("learn", "--user", "--right", "use UV,  never pip.")
     assert ran.lines[0].startswith("Already known for ")
     (behavior,) = everything(brim)
     assert behavior.id == first["id"]
@@ -63,8 +75,8 @@ def test_the_same_text_again_is_a_confirmation(brim: Brim) -> None:
 
 
 def test_another_wording_is_merged_and_both_texts_are_kept(brim: Brim) -> None:
-    brim("learn", "--right", RULE)
-    ran = brim("learn", "--right", "Always use uv and never pip", "--wrong", "pip sync")
+    brim("learn", "--user", "--right", RULE)
+    ran = brim("learn", "--user", "--right", "Always use uv and never pip", "--wrong", "pip sync")
     assert ran.lines[0].startswith("Merged into a rule for ")
     (behavior,) = everything(brim)
     assert behavior.canonical == RULE
@@ -74,38 +86,117 @@ def test_another_wording_is_merged_and_both_texts_are_kept(brim: Brim) -> None:
 
 
 def test_what_is_forced_to_be_new_is_new_unless_it_is_the_very_same(brim: Brim) -> None:
-    brim("learn", "--right", RULE)
-    assert brim("learn", "--right", "Always use uv and never pip", "--force-new").lines[0].startswith("Learned for ")
+    brim("learn", "--user", "--right", RULE)
+    assert (
+        brim("learn", "--user", "--right", "Always use uv and never pip", "--force-new")
+        .lines[0]
+        .startswith("Learned for ")
+    )
     assert len(everything(brim)) == 2
-    assert brim("learn", "--right", RULE, "--force-new").lines[0].startswith("Already known for ")
+    assert brim("learn", "--user", "--right", RULE, "--force-new").lines[0].startswith("Already known for ")
     assert len(everything(brim)) == 2
 
 
 def test_a_higher_threshold_keeps_wordings_apart(brim: Brim) -> None:
     brim.configure(user="behaviors:\n  near_duplicate: 1.0\n")
-    brim("learn", "--right", RULE)
-    brim("learn", "--right", "Always use uv and never pip")
+    brim("learn", "--user", "--right", RULE)
+    brim("learn", "--user", "--right", "Always use uv and never pip")
     assert len(everything(brim)) == 2
 
 
 def test_a_rule_that_differs_in_sense_is_another_rule(brim: Brim) -> None:
-    brim("learn", "--right", "Use uv, not pip.")
-    brim("learn", "--right", "Use pip, not uv.")
+    brim("learn", "--user", "--right", "Use uv, not pip.")
+    brim("learn", "--user", "--right", "Use pip, not uv.")
     assert len(everything(brim)) == 2
 
 
 def test_a_text_whose_id_another_has_since_it_was_edited_gets_its_own(brim: Brim) -> None:
     seed(brim, rule(id_of(RULE), "Commit small steps."))
-    assert brim("learn", "--right", RULE).code == 0
+    assert brim("learn", "--user", "--right", RULE).code == 0
     assert {each.canonical for each in everything(brim)} == {RULE, "Commit small steps."}
     assert stored(brim, id_of(RULE)).canonical == "Commit small steps."
 
 
 def test_secrets_are_masked_and_counted(brim: Brim) -> None:
-    ran = brim("learn", "--right", "Set OPENAI_API_KEY=sk-abcdefghijklmnopqrst1234 first", "--json")
+    ran = brim("learn", "--user", "--right", "Set OPENAI_API_KEY=sk-abcdefghijklmnopqrst1234 first", "--json")
     assert "1 secret masked" in ran.err
     assert "sk-abc" not in ran.out
     assert b"sk-abc" not in database(brim).read_bytes()
+
+
+# What it understood
+
+
+@pytest.mark.parametrize(
+    ("text", "heard"),
+    [
+        ("In Python files, use pathlib instead of os.path", "when they work on Python files."),
+        ("Use factories in tests/ instead of fixtures", "when they work on tests/** or the task is testing."),
+        ("Answer in one sentence.", "at the start of every session."),
+    ],
+)
+def test_two_lines_say_whose_it_is_and_when_agents_hear_it(brim: Brim, text: str, heard: str) -> None:
+    (brim.cwd / ".git").mkdir()
+    first, second = brim("learn", text).lines
+    assert first == f"Learned for this project ({brim.cwd.name}): {text}"
+    assert second.endswith(f"Agents hear it {heard}")
+
+
+def test_a_rule_that_is_too_long_for_a_sessions_start_is_kept_and_told(brim: Brim) -> None:
+    ran = brim("learn", "--user", "-", stdin="12:00:01 ERROR worker 7: connection reset by peer\n" * 500)
+    assert ran.code == 0
+    assert "say it shorter" in ran.err
+
+
+@pytest.mark.parametrize("text", ["🎉", "استخدم uv دائما", "לעולם אל תדחוף ל-main", "``` x"])
+def test_any_script_can_be_learned(brim: Brim, text: str) -> None:
+    assert brim("learn", "--user", text).code == 0
+    assert everything(brim)[0].canonical == text
+
+
+# Contradictions
+
+OLD, NEW = "Use pnpm, not npm", "Use bun, not pnpm"
+
+
+def test_two_rules_that_contradict_each_other_are_kept_and_marked(brim: Brim) -> None:
+    brim("learn", "--user", OLD)
+    ran = brim("learn", "--user", NEW, "--json")
+    assert "use-pnpm-not-npm" in ran.err
+    assert [each["text"] for each in ran.json["conflicts"]] == [OLD]
+    assert {each.canonical for each in everything(brim) if each.live} == {OLD, NEW}
+    assert (NEW in brim("prompt").out, OLD in brim("prompt").out) == (True, False)
+
+
+def test_the_rule_that_is_said_again_is_the_newer_one(brim: Brim) -> None:
+    for text in (OLD, NEW, OLD):
+        brim("learn", "--user", text)
+    assert (NEW in brim("prompt").out, OLD in brim("prompt").out) == (False, True)
+
+
+def test_a_rule_that_is_replaced_is_put_away_and_comes_back_when_it_is_taught_again(brim: Brim) -> None:
+    brim("learn", "--user", OLD)
+    found = brim("learn", "--user", NEW, "--replaces", "use-pnpm-not-npm", "--json").json
+    assert [each["status"] for each in found["replaced"]] == ["superseded"]
+    assert stored(brim, id_of(OLD)).superseded_by == id_of(NEW)
+    brim("learn", "--user", OLD, "--replaces", "use-bun")
+    assert (stored(brim, id_of(OLD)).status, stored(brim, id_of(NEW)).status) == ("active", "superseded")
+    assert brim("rules", "check").lines[-1] == "all is well"
+
+
+def test_a_rule_for_every_project_is_not_replaced_by_one_of_a_project(brim: Brim) -> None:
+    (brim.cwd / ".git").mkdir()
+    brim("learn", OLD, "--user")
+    refused(brim("learn", NEW, "--replaces", "use-pnpm-not-npm"), "every project", "--user")
+    assert everything(brim, "project") == []
+
+
+def test_a_store_in_which_everything_contradicts_everything_stays_bounded(brim: Brim) -> None:
+    words = ("Always", "Never")
+    seed(brim, *(rule(f"b-{at}", f"{words[at % 2]} use tabs{' ' * at}.", created_at=float(at)) for at in range(200)))
+    found = brim("learn", "--user", "Never use tabs!", "--json").json
+    assert len(found["conflicts"]) <= 10
+    assert brim("rules", "check").code == 0
 
 
 # Scopes
@@ -131,6 +222,11 @@ def test_what_the_other_scope_says_already_is_told_and_not_merged(brim: Brim) ->
     assert "for every project; both are kept" in ran.err
     assert [each.canonical for each in everything(brim)] == [RULE]
     assert [each.canonical for each in everything(brim, "project")] == ["Always use uv and never pip"]
+
+
+def test_outside_of_a_project_it_has_to_be_said_whose_it_is(brim: Brim) -> None:
+    refused(brim("learn", RULE), "not in a project", "--user")
+    assert not (brim.home / ".brim").exists()
 
 
 def test_there_must_be_a_project_to_learn_for_one(brim: Brim) -> None:
@@ -162,23 +258,23 @@ def test_bad_input_is_named_and_makes_no_file(brim: Brim, options: list[str], wo
 
 
 def test_a_text_over_the_limit_is_refused_with_the_limit(brim: Brim) -> None:
-    refused(brim("learn", "--right", "-", stdin="word " * 200_001), "1,000,000")
-    assert brim("learn", "--right", "-", stdin="word " * 199_999).code == 0
+    refused(brim("learn", "--user", "--right", "-", stdin="word " * 200_001), "1,000,000")
+    assert brim("learn", "--user", "--right", "-", stdin="word " * 199_999).code == 0
     assert len(everything(brim)[0].canonical) == 999_995
 
 
 def test_control_characters_are_kept_and_not_printed(brim: Brim) -> None:
     text = "Ring the \a bell, \x1b[31mred\u202e, and keep \r\n lines."
-    ran = brim("learn", "--right", "-", stdin=text)
+    ran = brim("learn", "--user", "--right", "-", stdin=text)
     assert ran.code == 0
     assert not {"\x1b", "\a", "\u202e"}.intersection(ran.out)
     assert everything(brim)[0].canonical == text
 
 
 def test_bytes_that_are_no_text_do_not_stop_it(brim: Brim) -> None:
-    assert brim("learn", "--right", b"caf\xe9 only").code == 0
-    refused(brim("learn", "--right", "-", stdin=b"zero \0 byte"), "binary")
-    refused(brim("learn", "--right", "-", stdin=b"caf\xe9"), "UTF-8")
+    assert brim("learn", "--user", "--right", b"caf\xe9 only").code == 0
+    refused(brim("learn", "--user", "--right", "-", stdin=b"zero \0 byte"), "binary")
+    refused(brim("learn", "--user", "--right", "-", stdin=b"caf\xe9"), "UTF-8")
     assert len(everything(brim)) == 1
 
 
@@ -192,7 +288,7 @@ def test_a_file_that_cannot_be_used_is_left_as_it_is(brim: Brim, damage: str) ->
         connection.execute("PRAGMA user_version = 99")
         connection.close()
     before = database(brim).read_bytes()
-    refused(brim("learn", "--right", RULE), damage, str(database(brim)))
+    refused(brim("learn", "--user", "--right", RULE), damage, str(database(brim)))
     assert database(brim).read_bytes() == before
 
 
@@ -219,8 +315,8 @@ def test_a_number_that_cannot_be_is_refused_before_a_file_is_made(brim: Brim) ->
 
 
 def test_what_is_said_anew_is_named_and_what_was_said_before_is_kept(brim: Brim) -> None:
-    brim("learn", "--right", RULE, "--summary", "uv!", "--priority", "3")
-    ran = brim("learn", "--right", RULE, "--summary", "uv only", "--priority", "4")
+    brim("learn", "--user", "--right", RULE, "--summary", "uv!", "--priority", "3")
+    ran = brim("learn", "--user", "--right", RULE, "--summary", "uv only", "--priority", "4")
     assert ran.code == 0
     for text in ("summary changed", "priority changed"):
         assert text in ran.out
@@ -230,8 +326,8 @@ def test_what_is_said_anew_is_named_and_what_was_said_before_is_kept(brim: Brim)
 def test_the_line_end_of_standard_input_does_not_count(brim: Brim) -> None:
     text = "word " * 199_999 + "words"
     assert len(text) == 1_000_000
-    assert brim("learn", "--right", "-", stdin=f"{text}\n").code == 0
-    refused(brim("learn", "--right", "-", stdin=f"{text}x\n"), "1,000,000 characters, not 1,000,001")
+    assert brim("learn", "--user", "--right", "-", stdin=f"{text}\n").code == 0
+    refused(brim("learn", "--user", "--right", "-", stdin=f"{text}x\n"), "1,000,000 characters, not 1,000,001")
 
 
 @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="nothing is read-only for root")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -112,6 +114,15 @@ def test_a_project_that_was_deleted_is_shown_and_its_limit_removed(brim: Brim, s
     assert "folder is gone" in brim("limit").out
     assert brim("limit", "remove", "shop").code == 0
     assert "5/day" not in brim("limit").out
+
+
+def test_a_folder_that_was_deleted_gets_no_limit(brim: Brim, shop: Path) -> None:
+    program = str(Path(sys.executable).with_name("brim"))
+    script = 'rm -r "$PWD" && exec "$0" limit 5/day'
+    environ = {"HOME": str(brim.home), "PATH": os.environ["PATH"]}
+    ran = subprocess.run(["sh", "-c", script, program], cwd=shop, env=environ, capture_output=True, check=False)
+    assert ran.returncode == 2
+    assert b"the current folder was deleted: go to another, or name a project" in ran.stderr
 
 
 def test_an_unknown_name_is_an_error_with_a_suggestion(brim: Brim, shop: Path) -> None:

@@ -56,7 +56,8 @@ def test_everything_is_shown(brim: Brim) -> None:
 def test_the_object_has_every_field_and_what_belongs_to_it(brim: Brim) -> None:
     seed(brim, WHOLE, rule("b-2"), Edge("b-1", "b-2", "requires", 0.5))
     found = brim("show", "b-1", "--json").json
-    assert set(found) == {*Behavior.__match_args__, "tokens", "edges", "events", "file"}
+    assert set(found) == {*Behavior.__match_args__, "outcome", "tokens", "edges", "events", "file", "read_by"}
+    assert found["outcome"] == {"told": 5, "held": 0, "obeyed": 0, "overridden": 1}
     assert found["usage"] == {"injected": 5, "confirmed": 3, "overridden": 1, "last_used": "2023-11-14T22:13:20Z"}
     assert found["when"] == {"language": ["python"]}
     assert found["tokens"]["full"] > found["tokens"]["summary"] > 0

@@ -5,14 +5,13 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.cli.plan_view import DRAWN, LISTED, budgets_of, is_range
 from brim.errors import InputError
 
 
-@settings(max_examples=100)
 @given(st.integers(0, 10**9), st.integers(0, 10**9))
 def test_a_range_without_a_step_can_be_drawn(first: int, more: int) -> None:
     budgets = budgets_of(f"{first}..{first + more}", for_drawing=True)
@@ -22,7 +21,6 @@ def test_a_range_without_a_step_can_be_drawn(first: int, more: int) -> None:
     assert len({second - first for first, second in pairwise(budgets[:-1])}) <= 1
 
 
-@settings(max_examples=100)
 @given(st.integers(0, 10_000), st.integers(0, 10_000), st.integers(1, 500))
 def test_a_step_is_kept_or_refused(first: int, more: int, step: int) -> None:
     text = f"{first}..{first + more}..{step}"

@@ -36,6 +36,7 @@ WORDS: dict[str, str] = {
     r"or 'brim forget": "or remove it with 'brim rules remove",
     r"no behavior has the id or the name": "no rule has the id or the name",
     r"'brim list' shows them": "'brim rules' lists them",
+    r'^([+-] \[\d+, .*), "\[\]"\]$': r"\1]",  # a rule's row ends with its blocks
     r"(\d|\ba|of a|the|one) behavior": r"\1 rule",  # people read of rules
 }
 """Regular expressions for text that reads otherwise now, and what stands in its place on both sides.
@@ -57,6 +58,19 @@ IGNORED: tuple[str, ...] = (
     "*brim doctor*/out/findings/*/text",  # in plain English
     "*brim doctor*/out/fixed",
     "*/left/*/.brim/installed.json",  # keeps the original text of each file
+    "*/.brim/corrections.json*",  # prompts that correct the agent are kept as suggestions
+    "*/.brim/corrections.lock*",
+    "*/commands/learn.*",  # init installs /learn
+    "*/skills/learn/*",
+    "*/out/agents/*/command",
+    "*brim learn*Outside of a project*",  # outside of one, it has to be said whose rule it is
+    "commands-learned/*b-b248e36b29*",
+    "*brim learn*/out/alike",  # rules that may say the same,
+    "*brim learn*/out/conflicts",  # that contradict it,
+    "*brim learn*/out/replaced",  # or that it replaces
+    "*brim dedupe*/out/alike",
+    "*brim review*/out/corrections",  # corrections wait next to notes
+    "*brim*/out/rules/corrections",
     "*/.brim/projects/*",  # copies of a project's rules, which a pull can destroy
     "*brim backup*/out/kept",  # and 'brim backup' lists them
     "commands-files/047 brim backup/out",
@@ -109,6 +123,25 @@ IGNORED: tuple[str, ...] = (
     'claude-work-injection-only/*/sessions/+ [[]"5e551011-*',  # files that were only read are given back too
     "*brim config*/out/statusline.parts",  # is new
     "*brim config*/out/hooks.loops",  # is new
+    "*brim config*/out/hooks.protect",  # is new
+    "*/out/*blocks",  # what a rule refuses
+    "*brim config*/out/hooks.gate",  # is on by default,
+    "conditions/037 claude PreToolUse/*",  # for rules that name what the call does, not for one shared word
+    "conditions/04[456] claude PreToolUse/*",
+    "conditions/left/*/.brim/state/*.json/held",
+    "home/054 claude PreToolUse/out",  # 'git push' isn't the force-push that a rule forbids: told, not held
+    "home/112 gemini BeforeTool/out",
+    "home/113 gemini AfterTool/out/*",
+    "home/*brim list*/usage/*",  # so the rules were told at other times
+    "conditions/rows/*/behaviors/*",
+    "conditions/rows/*/events/*",
+    "conditions/rows/*/sessions/*",
+    "conditions/rows/*/edges/*",
+    "home/rows/*/behaviors/*",
+    "home/rows/*/events/*",
+    "home/rows/*/sessions/*",
+    "home/rows/*/edges/*",
+    "*/outcome",  # what came of a rule
     "*brim watch*/out/*auto_compact",  # where the client compacts,
     "*brim watch*/out/*answer_tokens",
     "*brim watch*/out/*plan_windows",  # and how much of the plan's windows is used

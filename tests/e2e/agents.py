@@ -180,6 +180,14 @@ class Codex(Agent):
     def shell(self, command: str, **said: int) -> Call:
         return Call("exec_command", {"cmd": command}, **said)
 
+    def patch(self, path: str, content: str) -> Call:
+        """Return the model's call of the tool that edits files: it writes a new one, in the project."""
+        return Call("apply_patch", {"patch": f"*** Begin Patch\n*** Add File: {path}\n+{content}\n*** End Patch"})
+
+    def compact_at(self, tokens: int) -> None:
+        """Let it compact at so many tokens."""
+        self.configure(f"model_auto_compact_token_limit = {tokens}")
+
     def told(self, asked: Asked) -> list[Told]:
         # The first two messages, whatever parts they have, are its own.
         return [Told("", part.text, part) for part in asked.parts if part.role == "developer" and part.place > 1]

@@ -25,7 +25,7 @@ class ModelApi:
     """
 
     def __init__(self) -> None:
-        self.script: list[Step] = []
+        self.script: list[Step | Callable[[Asked], Step]] = []
         self.summary = "The work went on as it was asked."
         self.summary_tokens: int | None = None
         self.bill: Callable[[Mapping[str, Any]], int] = about
@@ -56,8 +56,8 @@ class ModelApi:
         """The requests for a summary."""
         return [each for each in self.asked if each.kind == "compaction"]
 
-    def will(self, *steps: Step) -> None:
-        """Write the script anew."""
+    def will(self, *steps: Step | Callable[[Asked], Step]) -> None:
+        """Write a new script. A step may be a function of the request."""
         self.script = list(steps)
 
     def answer(self, path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> Sent:
@@ -72,7 +72,8 @@ class ModelApi:
             number = self._numbers
             step: Step = Say()
             if kind == "turn" and self.script:
-                step = self.script.pop(0)
+                following = self.script.pop(0)
+                step = following(self.asked[-1]) if callable(following) else following
         size = self.bill({key: value for key, value in body.items() if key != "metadata"})
         if kind == "count":
             return Sent(200, wire.counted(size))

@@ -12,7 +12,7 @@ import brim
 from tests.e2e.agents import Agent
 from tests.e2e.conftest import agent_in
 from tests.e2e.script import Say
-from tests.e2e.world import World
+from tests.e2e.world import BRIM, World
 
 ALWAYS = "Never commit the files under dist/."
 TESTING = "Run the tests with 'uv run pytest -x', never with plain pytest."
@@ -317,3 +317,18 @@ def test_what_is_installed_for_one_project_works_there_and_nowhere_else(agent: A
     shutil.rmtree(agent.world.project / f".{agent.name}")  # as in a project that it was not installed for
     agent.ask("Say hello.")
     assert agent.world.api.turns[-1].times(ALWAYS) == 0
+
+
+def test_an_agent_cannot_loosen_what_holds_it_and_can_tighten_it(agent: Agent) -> None:
+    agent.world.brim("limit", "10/day")
+    agent.world.api.will(
+        agent.shell(f"{BRIM} pause; echo a=$?; {BRIM} limit remove; echo b=$?; {BRIM} limit 2/session; echo c=$?"),
+        Say(),
+    )
+    ran = agent.ask("Say hello.")
+    assert ran.code == 0, ran.told
+    said = agent.world.api.turns[-1].told()
+    assert all(each in said for each in ("a=1", "b=1", "c=0", "only a person pauses brim")), said
+    assert not (agent.world.home / ".brim" / "paused").exists()
+    (project,) = json.loads(agent.world.brim("limit", "--json").out)["projects"]
+    assert sorted(each["limit"] for each in project["limits"]) == ["10/day", "2/session"]

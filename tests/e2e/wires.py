@@ -187,10 +187,13 @@ class Responses(Wire):
             }
         ]
         if reply.call:
-            call = {"name": reply.call.tool, "arguments": json.dumps(dict(reply.call.input)), "status": "completed"}
-            items.append(
-                {"type": "function_call", "id": f"fc_{reply.number}", "call_id": f"call_{reply.number}", **call}
-            )
+            call = {"name": reply.call.tool, "call_id": f"call_{reply.number}", "status": "completed"}
+            if reply.call.tool == "apply_patch":  # its input is bare text
+                call |= {"type": "custom_tool_call", "id": f"ctc_{reply.number}", "input": reply.call.input["patch"]}
+            else:
+                arguments = json.dumps(dict(reply.call.input))
+                call |= {"type": "function_call", "id": f"fc_{reply.number}", "arguments": arguments}
+            items.append(call)
         total = reply.read + reply.fresh
         usage = {
             "input_tokens": total,

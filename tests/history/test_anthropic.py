@@ -584,8 +584,8 @@ def compaction(summary: str | None = "We fixed the parser.", **fields: Any) -> d
     return {"role": "assistant", "content": [{"type": "compaction", "content": summary, **fields}]}
 
 
-BEFORE = [user("anthropic", "Fix it"), assistant(tool_use("old")), answers(tool_result("old", "long " * 500))]
-AFTER = [user("anthropic", "Go on"), assistant(tool_use("new")), answers(tool_result("new"))]
+BEFORE = [{"role": "user", "content": "Fix it"}, assistant(tool_use("old")), answers(tool_result("old", "long " * 500))]
+AFTER = [{"role": "user", "content": "Go on"}, assistant(tool_use("new")), answers(tool_result("new"))]
 
 
 def test_compaction_first_wants_a_signed_summary_before_everything() -> None:
@@ -611,7 +611,7 @@ def test_a_summary_must_not_be_empty() -> None:
 @pytest.mark.parametrize("fields", [{}, {"signature": "s"}])
 def test_a_pruner_begins_with_the_last_summary(fields: dict[str, str]) -> None:
     first, last = compaction("Older.", **fields), compaction(**fields)
-    messages = [*BEFORE, first, user("anthropic", "More"), last, *AFTER]
+    messages = [*BEFORE, first, {"role": "user", "content": "More"}, last, *AFTER]
     for target in (60, 100, 10_000):
         pruned = FifoPruner().prune(messages, target, model="claude-sonnet-4-5")
         assert pruned.messages[0] is last

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.history import PROVIDERS, Provider, validate
@@ -69,7 +69,6 @@ def test_an_empty_history_is_sound(provider: Provider) -> None:
 
 
 @every_provider
-@settings(max_examples=60)
 @given(data=st.data())
 def test_nothing_is_broken_in_what_is_valid(provider: Provider, data: st.DataObject) -> None:
     messages = data.draw(valid_histories(provider))
@@ -77,7 +76,6 @@ def test_nothing_is_broken_in_what_is_valid(provider: Provider, data: st.DataObj
 
 
 @every_provider
-@settings(max_examples=60)
 @given(data=st.data())
 def test_what_is_left_is_valid_but_for_who_speaks_first(provider: Provider, data: st.DataObject) -> None:
     messages = data.draw(any_histories(provider))

@@ -324,7 +324,6 @@ def test_any_text_comes_within_the_limit(piece: str, limit: int) -> None:
         assert "tokens are cut out here" in short or short is text
 
 
-@settings(max_examples=100)
 @given(piece=st.text(min_size=1, max_size=80), times=st.integers(1, 300), limit=st.integers(50, 200))
 def test_every_text_comes_within_every_limit(piece: str, times: int, limit: int) -> None:
     text = piece * times

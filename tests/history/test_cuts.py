@@ -349,7 +349,6 @@ def test_notes_are_no_ends_of_a_unit() -> None:
 
 
 @every_provider
-@settings(max_examples=50)
 @given(data=st.data())
 def test_every_message_is_in_one_unit_and_in_order(provider: Provider, data: st.DataObject) -> None:
     messages = data.draw(valid_histories(provider))
@@ -358,7 +357,6 @@ def test_every_message_is_in_one_unit_and_in_order(provider: Provider, data: st.
 
 
 @every_provider
-@settings(max_examples=50)
 @given(data=st.data())
 def test_a_call_and_its_results_are_in_one_unit(provider: Provider, data: st.DataObject) -> None:
     messages = data.draw(valid_histories(provider))

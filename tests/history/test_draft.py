@@ -11,7 +11,7 @@ from statistics import mean
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.errors import InputError
@@ -86,7 +86,6 @@ def answers_itself(messages: list[Any], kept: list[int], provider: Provider) -> 
 
 
 @every_provider
-@settings(max_examples=80)
 @given(data=st.data(), target=TARGETS)
 def test_no_longer_legal_run_also_fits(provider: Provider, data: st.DataObject, target: int) -> None:
     messages = data.draw(valid_histories(provider))
@@ -100,7 +99,6 @@ def test_no_longer_legal_run_also_fits(provider: Provider, data: st.DataObject, 
 
 
 @every_provider
-@settings(max_examples=80)
 @given(data=st.data(), target=TARGETS)
 def test_fill_keeps_all_of_the_run_and_stays_within_the_target(
     provider: Provider, data: st.DataObject, target: int
@@ -114,7 +112,6 @@ def test_fill_keeps_all_of_the_run_and_stays_within_the_target(
 
 
 @every_provider
-@settings(max_examples=60)
 @given(data=st.data(), target=TARGETS)
 def test_the_last_complete_step_stays_whenever_it_fits(provider: Provider, data: st.DataObject, target: int) -> None:
     messages = data.draw(valid_histories(provider))

@@ -106,7 +106,6 @@ def test_a_valid_history_is_of_its_own_format_or_plain(provider: Provider, data:
     assert provider_of(messages, "auto") in (provider, "openai")
 
 
-@settings(max_examples=60)
 @given(data=st.data())
 def test_any_list_is_of_some_format(data: st.DataObject) -> None:
     messages = data.draw(st.one_of([any_histories(provider) for provider in PROVIDERS]))
@@ -172,7 +171,6 @@ def test_an_empty_history_breaks_no_rule(provider: Provider) -> None:
 
 @every_provider
 def test_a_valid_history_breaks_no_rule(provider: Provider) -> None:
-    @settings(max_examples=80)
     @given(valid_histories(provider))
     def holds(messages: list[Any]) -> None:
         assert validate(messages, provider) == []
@@ -182,7 +180,6 @@ def test_a_valid_history_breaks_no_rule(provider: Provider) -> None:
 
 @every_provider
 def test_violations_are_in_the_order_of_the_messages(provider: Provider) -> None:
-    @settings(max_examples=80)
     @given(any_histories(provider))
     def holds(messages: list[Any]) -> None:
         places = [violation.index for violation in validate(messages, provider)]
@@ -196,7 +193,6 @@ def test_violations_are_in_the_order_of_the_messages(provider: Provider) -> None
 def test_the_reader_finds_the_same_fault_in_a_message(provider: Provider) -> None:
     """Pruners drop what the reader calls a problem, so it must be one, and no other may be left."""
 
-    @settings(max_examples=80)
     @given(any_histories(provider))
     def holds(messages: list[Any]) -> None:
         broken = {violation.index: set[str]() for violation in validate(messages, provider)}
@@ -214,7 +210,6 @@ def test_the_reader_finds_the_same_fault_in_a_message(provider: Provider) -> Non
 
 @every_provider
 def test_nothing_inside_a_list_raises(provider: Provider) -> None:
-    @settings(max_examples=60)
     @given(st.lists(JUNK, max_size=6))
     def holds(messages: list[Any]) -> None:
         validate(messages, provider)

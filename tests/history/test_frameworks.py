@@ -242,7 +242,7 @@ CONVERSE = {"role": "user", "content": [{"toolResult": {"toolUseId": "a", "conte
         ([{"role": "user"}], r"messages\[0\].content: "),
         (["hi"], r"messages\[0\]"),
         ([None], r"messages\[0\]: can't read None here"),
-        ([{"role": "user", "content": "a"}, 7], r"messages\[1\]: can't read a int here"),
+        ([{"role": "user", "content": "a"}, 7], r"messages\[1\]: can't read an int here"),
         ([{}], r"messages\[0\]: can't read a dict"),
         ([b"hi"], r"messages\[0\]: can't read a bytes"),
         ([Foreign()], r"messages\[0\]: can't read a tests Foreign"),

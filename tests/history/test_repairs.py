@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
@@ -173,7 +173,6 @@ def check(messages: list[Any], provider: Provider, restore_calls: bool) -> None:
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_a_valid_history_stays_as_it_is(provider: Provider) -> None:
-    @settings(max_examples=60)
     @given(valid_histories(provider))
     def holds(messages: list[Any]) -> None:
         assert validate(messages, provider) == []
@@ -187,7 +186,6 @@ def test_a_valid_history_stays_as_it_is(provider: Provider) -> None:
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize("restore_calls", [False, True])
 def test_a_broken_history_becomes_valid_and_loses_nothing(provider: Provider, restore_calls: bool) -> None:
-    @settings(max_examples=80)
     @given(any_histories(provider))
     def holds(messages: list[Any]) -> None:
         check(messages, provider, restore_calls)
@@ -197,7 +195,6 @@ def test_a_broken_history_becomes_valid_and_loses_nothing(provider: Provider, re
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_anything_at_all_becomes_a_history(provider: Provider) -> None:
-    @settings(max_examples=60)
     @given(st.lists(JUNK, max_size=6), st.booleans())
     def holds(messages: list[Any], restore_calls: bool) -> None:
         check(messages, provider, restore_calls)

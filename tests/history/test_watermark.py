@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.errors import InputError
@@ -155,12 +155,11 @@ def test_a_call_that_waits_at_a_cut_is_there_when_its_result_is(provider: Provid
     assert decided(pruned).cuts == 1
 
 
-@pytest.mark.parametrize("provider", ["anthropic", "gemini"])
-def test_a_misplaced_note_where_it_was_cut_is_no_leading_system_message(provider: Provider) -> None:
-    messages = [*talk(provider, 5), {"role": "system", "content": "Be brief."}, *talk(provider, 2)]
+def test_a_misplaced_note_where_it_was_cut_is_no_leading_system_message() -> None:
+    messages = [*talk("anthropic", 5), {"role": "system", "content": "Be brief."}, *talk("anthropic", 2)]
     pruner = WatermarkPruner(low=0.41, min_turns=0)
     for _ in range(2):
-        assert places(messages, prune(pruner, messages, 99, provider).messages) == [11, 12, 13, 14]
+        assert places(messages, prune(pruner, messages, 99, "anthropic").messages) == [11, 12, 13, 14]
 
 
 @pytest.mark.parametrize("provider", ["openai", "responses"])
@@ -299,7 +298,6 @@ def any_decisions(draw: st.DrawFn) -> Decisions:
     )
 
 
-@settings(max_examples=50)
 @given(decisions=any_decisions())
 def test_decisions_come_back_from_json(decisions: Decisions) -> None:
     text = decisions.to_json()
@@ -396,7 +394,6 @@ def test_garbage_is_an_input_error(text: Any) -> None:
         Decisions.from_json(text)
 
 
-@settings(max_examples=50)
 @given(text=st.one_of(st.text(), st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists)))
 def test_any_other_text_is_an_input_error(text: Any) -> None:
     with pytest.raises(InputError):

@@ -16,6 +16,8 @@ from brim.store import open_store
 from brim.store.trust import trust
 
 NOW = 1_800_000_000.0
+FRAME = "Rules your user set, kept by brim:\n"
+"""What stands above the rules."""
 SESSION = "8eeb040d-b0c0-4396-a084-8ec7e7627d5b"
 
 

@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 import brim
+from brim.behaviors.behavior import Usage
+from brim.hooks import handlers as events
 from brim.hooks.rules import HELD_BACK
-from tests.hooks.injected import Agent, rule
+from brim.store.statistics import outcomes
+from tests.hooks.injected import FRAME, Agent, rule
 
 NEVER = rule("never", "Never edit generated files by hand.", kind="constraint", when={"file": "gen/**"})
 PUSH = rule("push", "Never push to main.", kind="constraint", tags=["push"], when={"branch": "main"})
@@ -16,31 +19,39 @@ PUSH = rule("push", "Never push to main.", kind="constraint", tags=["push"], whe
 
 @pytest.fixture
 def agent(tmp_path: Path) -> Agent:
-    agent = Agent(tmp_path, BRIM_HOOKS_GATE="constraints")
+    agent = Agent(tmp_path)
     agent.learn(NEVER)
     return agent
 
 
+def outcome(agent: Agent, id: str = "never") -> dict[str, int]:
+    """Return what ``brim rules`` shows of a rule."""
+    with agent.place() as place:
+        return outcomes(place.scopes, place.scopes.behaviors())[id].to_dict()
+
+
 def test_the_first_such_call_is_denied_with_the_rule_and_the_retry_passes(agent: Agent) -> None:
     first = agent.edit("gen/api.py")
-    assert first.deny == f"{HELD_BACK}## Constraints\n- Never edit generated files by hand.\n"
+    assert first.deny == f"{HELD_BACK}{FRAME}## Constraints\n- Never edit generated files by hand.\n"
     assert not first.told
     assert not agent.edit("gen/api.py")
 
 
-@pytest.mark.parametrize("text", ["hooks: {gate: off}\n", "hooks: {gate: 'off'}\n", ""])
-def test_it_is_off_unless_it_is_set(agent: Agent, text: str) -> None:
-    del agent.environ["BRIM_HOOKS_GATE"]
+@pytest.mark.parametrize("text", ["hooks: {gate: off}\n", "hooks: {gate: 'off'}\n"])
+def test_a_user_can_turn_it_off(agent: Agent, text: str) -> None:
     agent.configure(text)
     found = agent.edit("gen/api.py")
     assert not found.deny
-    assert found.told == "## Constraints\n- Never edit generated files by hand.\n"
+    assert found.told == FRAME + "## Constraints\n- Never edit generated files by hand.\n"
 
 
 def test_settings_can_set_it_and_a_project_can_only_set_it(agent: Agent) -> None:
-    del agent.environ["BRIM_HOOKS_GATE"]
-    agent.configure("hooks: {gate: constraints}\n")
     agent.configure("hooks: {gate: off}\n", "project")
+    agent.trust()
+    assert agent.edit("gen/api.py").deny
+    agent.start("clear")
+    agent.configure("hooks: {gate: off}\n")
+    agent.configure("hooks: {gate: constraints}\n", "project")
     agent.trust()
     assert agent.edit("gen/api.py").deny
 
@@ -104,7 +115,7 @@ def test_a_note_that_nobody_confirmed_holds_nothing_back(agent: Agent) -> None:
 
 
 def test_an_agent_that_hears_nothing_before_a_call_can_still_be_held_back(tmp_path: Path) -> None:
-    agent = Agent(tmp_path, agent="gemini", BRIM_HOOKS_GATE="constraints")
+    agent = Agent(tmp_path, agent="gemini")
     agent.learn(NEVER)
     assert agent.tool("replace", file_path="gen/api.py").deny
     assert not agent.tool("replace", file_path="gen/api.py")
@@ -112,7 +123,7 @@ def test_an_agent_that_hears_nothing_before_a_call_can_still_be_held_back(tmp_pa
 
 @pytest.mark.parametrize(("client", "longest"), [("claude", 9_000), ("codex", 7_500), ("gemini", 9_000)])
 def test_a_reason_is_never_longer_than_the_client_takes(tmp_path: Path, client: str, longest: int) -> None:
-    agent = Agent(tmp_path, agent=client, BRIM_HOOKS_GATE="constraints")
+    agent = Agent(tmp_path, agent=client)
     agent.configure("token_budget: {dynamic_context: 20000}\nsession: {max_tokens: 20000, max_per_injection: 20000}\n")
     agent.learn(
         *[
@@ -124,3 +135,61 @@ def test_a_reason_is_never_longer_than_the_client_takes(tmp_path: Path, client: 
     assert denied.startswith(HELD_BACK)
     assert len(denied) <= longest
     assert client != "codex" or len(denied.encode()) <= 9_900
+
+
+# What came of it ---------------------------------------------------------------------------------------------------
+
+
+def test_a_held_call_that_is_given_up_counts_as_obeyed(agent: Agent) -> None:
+    agent.edit("gen/api.py")
+    agent.edit("src/app.py")
+    agent.tool("Bash", command="ls gen")
+    assert outcome(agent) == {"told": 1, "held": 1, "obeyed": 1, "overridden": 0}
+
+
+def test_a_held_call_that_is_made_again_counts_as_overridden_once(agent: Agent) -> None:
+    agent.edit("gen/api.py")
+    for _ in range(3):
+        assert not agent.edit("gen/api.py").deny
+    assert outcome(agent) == {"told": 1, "held": 1, "obeyed": 0, "overridden": 1}
+
+
+def test_another_file_that_the_rule_is_about_is_not_the_same_call(agent: Agent) -> None:
+    agent.edit("gen/api.py")
+    agent.edit("gen/other.py")
+    assert outcome(agent)["overridden"] == 0
+
+
+def test_what_a_person_asks_for_after_it_is_not_the_agents_doing(agent: Agent) -> None:
+    agent.edit("gen/api.py")
+    agent.prompt("edit it by hand this once")
+    agent.edit("gen/api.py")
+    assert outcome(agent)["overridden"] == 0
+
+
+def test_a_command_is_the_same_in_other_words(agent: Agent) -> None:
+    agent.learn(rule("npm", "Never run npm install; use pnpm.", kind="constraint"))
+    assert agent.tool("Bash", command="npm install left-pad").deny
+    assert not agent.tool("Bash", command="cd web && npm install --save left-pad").deny
+    assert outcome(agent, "npm") == {"told": 1, "held": 1, "obeyed": 0, "overridden": 1}
+
+
+def test_every_session_counts_and_feedback_is_added(agent: Agent) -> None:
+    agent.learn(NEVER.replace(usage=Usage(overridden=2)))
+    agent.edit("gen/api.py")
+    agent.start("compact")
+    agent.edit("gen/api.py")
+    assert outcome(agent) == {"told": 2, "held": 1, "obeyed": 0, "overridden": 2}  # it was tried again
+    call = agent.call("before_tool", tool="Edit", tool_kind="edit", session="other", input={"file_path": "gen/a.py"})
+    with agent.place() as place:
+        assert events.before_tool(call, place).deny
+    assert outcome(agent)["held"] == 2
+
+
+def test_events_say_which_call_it_was_without_its_secrets(agent: Agent) -> None:
+    agent.edit("gen/api.py")
+    agent.edit("gen/api.py")
+    with agent.place() as place:
+        found = [each for each in place.scopes.home.events(behavior="never") if each.kind != "learned"]
+    assert [each.kind for each in found] == ["held", "allowed"]
+    assert all(each.detail == {"tool": "Edit", "call": str(agent.project / "gen/api.py")} for each in found)

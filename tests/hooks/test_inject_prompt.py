@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import brim
-from tests.hooks.injected import SESSION, Agent, rule
+from tests.hooks.injected import FRAME, SESSION, Agent, rule
 
 ALWAYS = rule("always", "Answer in English.")
 TESTS = rule("tests", "Run pytest with -q.", when={"task": "testing"})
@@ -22,26 +22,34 @@ def agent(tmp_path: Path) -> Agent:
 def test_what_the_prompt_is_about_is_told_once(agent: Agent) -> None:
     agent.learn(TESTS)
     assert not agent.prompt("rename the class")
-    assert agent.prompt("run the tests").told == "## Directives\n- Run pytest with -q.\n"
+    assert agent.prompt("run the tests").told == FRAME + "## Directives\n- Run pytest with -q.\n"
     assert not agent.prompt("run the tests again")
 
 
 def test_a_summary_that_says_everything_is_not_followed_by_the_whole_text(agent: Agent) -> None:
+    agent.environ["BRIM_INJECTION_FILL"] = "false"
     agent.learn(
         rule("uv", "Use uv, not pip.", tags=("python",), summary="Use uv, not pip"),
         rule(
             "env", "Use a virtual environment.\nIt is in .venv.", tags=("python",), summary="Use a virtual environment"
         ),
     )
-    assert agent.start().told == "## Quick reference\n- Use a virtual environment\n- Use uv, not pip\n"
+    assert agent.start().told == FRAME + "## Directives\n- Use a virtual environment\n- Use uv, not pip\n"
     told = agent.prompt("install the python package with pip").told
-    assert told == "## Directives\n- Use a virtual environment.\n  It is in .venv.\n"
+    assert told == FRAME + "## Directives\n- Use a virtual environment.\n  It is in .venv.\n"
 
 
 def test_the_second_time_waits_five_prompts_and_the_third_ten(agent: Agent) -> None:
+    agent.learn(TESTS)
+    told = [bool(agent.prompt(f"run the tests of step {n}")) for n in range(17)]
+    assert [n for n, each in enumerate(told) if each] == [0, 5, 15]
+
+
+def test_a_rule_without_conditions_is_told_once_and_with_the_prompt_after_it_was_learned(agent: Agent) -> None:
+    agent.start()
     agent.learn(ALWAYS)
     told = [bool(agent.prompt(f"step {n}")) for n in range(17)]
-    assert [n for n, each in enumerate(told) if each] == [0, 5, 15]
+    assert [n for n, each in enumerate(told) if each] == [0]
 
 
 def test_prompts_of_a_machine_do_not_count_and_bring_up_nothing(agent: Agent) -> None:
@@ -50,7 +58,7 @@ def test_prompts_of_a_machine_do_not_count_and_bring_up_nothing(agent: Agent) ->
     for _ in range(20):
         assert not agent.prompt("<task-notification>the tests failed</task-notification>", human=False)
     assert agent.session().prompts == 0
-    assert agent.prompt("run the tests").told == "## Directives\n- Run pytest with -q.\n"
+    assert agent.prompt("run the tests").told == FRAME + "## Directives\n- Run pytest with -q.\n"
 
 
 def test_every_prompt_counts_whether_anything_is_told_or_not(agent: Agent) -> None:
@@ -94,13 +102,11 @@ def test_a_sub_agent_has_its_own_window_and_spends_from_the_same_total(agent: Ag
     assert agent.session("agent-1").remaining == agent.session().remaining
 
 
-def test_constraints_that_are_too_much_are_logged_once(agent: Agent) -> None:
+def test_constraints_that_are_too_much_are_told_in_turn(agent: Agent) -> None:
     agent.learn(*(rule(f"c{n}", f"Never do thing number {n}.", kind="constraint") for n in range(90)))
-    assert not agent.prompt()
-    assert not agent.prompt()
-    assert not agent.edit()
-    assert agent.log().count("token_budget.dynamic_context") == 1
-    assert agent.session().prompts == 2
+    assert "more rules didn't fit: brim rules\n" in agent.prompt().told
+    assert "didn't fit" not in agent.prompt().told
+    assert len(agent.session().shown) == 90
 
 
 def test_what_the_summary_lost_is_given_once_and_charged_by_its_bytes(agent: Agent) -> None:
@@ -109,13 +115,12 @@ def test_what_the_summary_lost_is_given_once_and_charged_by_its_bytes(agent: Age
     assert agent.prompt("go on").told == LOST
     assert agent.session().used == len(LOST.encode())
     assert not agent.prompt("go on")
-    assert not agent.edit()
 
 
 def test_it_stands_above_the_rules_and_is_none_of_them_with_a_tool_too(agent: Agent) -> None:
     agent.learn(rule("py", "Use uv.", when={"language": "python"}))
     agent.lose(LOST)
-    assert agent.edit().told == LOST + "## Directives\n- Use uv.\n"
+    assert agent.edit().told == LOST + FRAME + "## Directives\n- Use uv.\n"
     assert not agent.prompt()
 
 

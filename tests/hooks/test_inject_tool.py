@@ -9,7 +9,7 @@ import pytest
 
 from brim.hooks.rules import command_of, files_of, model_of, tell_now
 from brim.tracking.readers.fields import tool_of
-from tests.hooks.injected import Agent, rule
+from tests.hooks.injected import FRAME, Agent, rule
 
 PYTHON = rule("python", "Use uv, not pip, in every Python project.", summary="Use uv.", when={"language": "python"})
 PATCH = "*** Begin Patch\n*** Update File: src/app.py\n@@\n-a\n+b\n*** Add File: web/card.ts\n+x\n*** End Patch"
@@ -23,31 +23,41 @@ def agent(tmp_path: Path) -> Agent:
 def test_a_rule_for_the_file_of_the_call_is_told_once(agent: Agent) -> None:
     agent.learn(PYTHON)
     assert not agent.tool("Read", file_path="README.md")
-    assert agent.tool("Read", file_path="src/app.py").told == "## Directives\n- " + PYTHON.canonical + "\n"
+    assert agent.tool("Read", file_path="src/app.py").told == FRAME + "## Directives\n- " + PYTHON.canonical + "\n"
     assert not agent.edit("src/app.py")
 
 
 def test_a_rule_for_the_command_of_the_call_is_told(agent: Agent) -> None:
     agent.learn(rule("tests", "Run pytest with -q.", when={"task": "testing"}))
     assert not agent.tool("Bash", command="ls")
-    assert agent.tool("Bash", command="cd x && uv run pytest").told == "## Directives\n- Run pytest with -q.\n"
+    assert agent.tool("Bash", command="cd x && uv run pytest").told == FRAME + "## Directives\n- Run pytest with -q.\n"
 
 
-def test_what_matches_the_call_rises_a_tier(agent: Agent) -> None:
-    two = {"language": "python", "branch": "main", "team": "core"}  # one of three: 0.37, and its summary
-    agent.learn(rule("some", "All of what is to be said of it.", summary="Shortly.", when=two))
-    (agent.project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
-    assert agent.start().told == "## Quick reference\n- Shortly.\n"
-    (agent.project / ".git" / "HEAD").write_text("0123\n")
-    assert agent.edit().told == "## Directives\n- All of what is to be said of it.\n"
+def test_what_holds_anywhere_is_not_told_with_a_call(agent: Agent) -> None:
+    agent.learn(rule("always", "All of what is to be said of it."))
+    assert not agent.edit()
 
 
-def test_what_holds_anywhere_does_not_rise(agent: Agent) -> None:
-    agent.learn(rule("always", "All of what is to be said of it.", summary="Shortly."))
-    assert agent.edit().told == "## Quick reference\n- Shortly.\n"
+def test_what_is_written_says_which_rule_matters(agent: Agent) -> None:
+    agent.learn(
+        rule("float", "Amounts are Decimal, never float."), *(rule(f"r{n}", f"Other thing {n}.") for n in range(9))
+    )
+    assert not agent.tool("Edit", file_path="a.py", new_string="total = price + tax")
+    told = agent.tool("Edit", file_path="a.py", new_string="amounts = [float(each) for each in row]").told
+    assert told == FRAME + "## Directives\n- Amounts are Decimal, never float.\n"
+
+
+def test_a_rule_for_every_change_comes_with_the_first_edit(agent: Agent) -> None:
+    agent.learn(rule("format", "Run `make format` after every change."))
+    assert not agent.start()
+    assert not agent.prompt("where is the parser?")
+    assert not agent.tool("Read", file_path="a.py")
+    told = agent.tool("Edit", file_path="a.py", new_string="x = 1").told
+    assert told == FRAME + "## Directives\n- Run `make format` after every change.\n"
 
 
 def test_what_was_told_shortly_is_told_whole_when_it_matches_a_call(agent: Agent) -> None:
+    agent.environ["BRIM_INJECTION_FILL"] = "false"
     agent.learn(
         rule(
             "never",
@@ -57,9 +67,11 @@ def test_what_was_told_shortly_is_told_whole_when_it_matches_a_call(agent: Agent
             tags=["push"],
         )
     )
-    assert agent.start().told == "## Constraints\n- Never push to main.\n"
+    assert agent.start().told == FRAME + "## Constraints\n- Never push to main.\n"
     assert not agent.tool("Bash", command="ls")
-    assert agent.tool("Bash", command="git push").told == "## Constraints\n- Never push to main, not even a fix.\n"
+    assert (
+        agent.tool("Bash", command="git push").told == FRAME + "## Constraints\n- Never push to main, not even a fix.\n"
+    )
     assert not agent.tool("Bash", command="git push")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -54,6 +55,56 @@ def test_what_was_asked_before_midnight_and_settled_after_it_belongs_to_yesterda
     sitting.now = NOW + DAY
     assert sitting.tool("Read", {"file_path": "a"}) == {}
     assert before(sitting) == {}
+
+
+def test_a_clock_that_is_set_back_a_day_opens_nothing(sitting: Sitting) -> None:
+    allow(sitting, "0.01/day")
+    sitting.used("m1", 4_000)
+    sitting.tool("Read", {"file_path": "a"})
+    assert reason(before(sitting))
+    sitting.now = NOW - DAY
+    assert reason(before(sitting))
+    sitting.used("m2", 1)
+    sitting.tool("Read", {"file_path": "a"})
+    assert reason(before(sitting))
+    sitting.now = NOW + DAY
+    assert before(sitting) == {}
+
+
+def test_a_day_ends_in_the_zone_in_which_the_limit_was_set(sitting: Sitting) -> None:
+    with open_ledger(str(sitting.home / "brim.db"), clock=lambda: sitting.now) as ledger:
+        ledger.allow("*", "0.01/day", zone="Asia/Tokyo")  # 17:00 there, and 8:00 in UTC
+        ledger.allow("shop", "0.02/day", zone="America/New_York")  # 3:00
+    sitting.used("m1", 7_000)
+    sitting.tool("Read", {"file_path": "a"})
+    assert "of $0.01" in reason(before(sitting))
+    sitting.now = NOW + 8 * 3600
+    assert "of $0.02" in reason(before(sitting))
+    sitting.now = NOW + 22 * 3600
+    assert before(sitting) == {}
+
+
+def test_a_period_that_ends_between_a_call_and_its_answer_starts_over_for_the_next(sitting: Sitting) -> None:
+    allow(sitting, "0.01/day")
+    midnight = NOW - NOW % DAY + DAY
+    sitting.now = midnight - 5
+    assert before(sitting) == {}
+    sitting.now = midnight + 1
+    sitting.used("m1", 4_000)  # its line still has yesterday's time
+    assert sitting.tool("Read", {"file_path": "a"}) == {}
+    assert before(sitting) == {}
+    with open_ledger(str(sitting.home / "brim.db"), clock=lambda: sitting.now) as ledger:
+        assert ledger.allowances("shop")[0].spent == 0
+        assert ledger.status("shop").spent == 12_000
+
+
+def test_a_limit_holds_in_a_project_that_was_deleted_meanwhile(sitting: Sitting) -> None:
+    allow(sitting, "0.01/day")
+    sitting.used("m1", 4_000)
+    sitting.tool("Read", {"file_path": "a"})
+    shutil.rmtree(sitting.project)
+    assert reason(before(sitting))
+    assert sitting.log() == ""
 
 
 @pytest.mark.parametrize(("text", "scope"), [("0.01/session", "shop"), ("4k tokens/day", "*"), ("0.01", "shop")])

@@ -222,7 +222,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
 def test_however_hooks_come_the_ledger_equals_a_meter_of_the_whole(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int, int]]

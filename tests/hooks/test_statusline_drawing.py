@@ -160,7 +160,7 @@ statuses = st.builds(
 
 
 @given(statuses, st.integers(1, 130), st.booleans(), st.booleans(), st.lists(st.text(max_size=30), max_size=2))
-@settings(max_examples=50, deadline=None)
+@settings(deadline=None)
 def test_no_line_is_wider_than_it_may(status: Status, width: int, nice: bool, colour: bool, notices: list[str]) -> None:
     line = draw(status, Look(width, nice=nice, colour=colour), notices=notices, until=UNTIL)
     shown = re.sub(r"\x1b\[[\d;]*m", "", line)
@@ -169,7 +169,7 @@ def test_no_line_is_wider_than_it_may(status: Status, width: int, nice: bool, co
 
 
 @given(statuses, st.integers(1, 129))
-@settings(max_examples=50, deadline=None)
+@settings(deadline=None)
 def test_the_share_is_never_what_is_left_out(status: Status, width: int) -> None:
     share = draw(status, PLAIN)
     found = re.search(r"(< 1|[\d,]+) %", share)

@@ -88,7 +88,7 @@ KEYS = ("session_id", "cwd", "model", "workspace", "cost", "context_window", "pr
     st.sampled_from(["current_usage", "context_window_size"]),
     anything,
 )
-@settings(max_examples=50, deadline=None)
+@settings(deadline=None)
 def test_whatever_is_sent_gives_a_status(changes: dict[str, Any], key: str, value: object) -> None:
     data = sent()
     data["context_window"][key] = value

@@ -9,7 +9,8 @@ from brim.tokens import TokenCounter
 
 KINDS = ("constraint", "directive", "procedure", "preference", "workflow", "episodic")
 TITLES = ("Constraints", "Directives", "Procedures", "Preferences", "Workflows", "Episodes")
-LATER = ("Quick reference", "Also learned", "Unconfirmed notes")
+LATER = ("Also learned", "Unconfirmed notes")
+FRAME = "Rules your user set, kept by brim:"
 
 
 class Reference:
@@ -68,7 +69,8 @@ class Reference:
             tier = self.tiers[behavior.id]
             if tier:
                 sections.setdefault(_section(behavior, tier), []).append((-tier, -value, behavior.id, behavior))
-        written = ""
+        frame = f"<note>{FRAME}</note>\n" if self.format == "xml" else f"{FRAME}\n"
+        written = frame if sections else ""
         for number in sorted(sections):
             title = (TITLES + LATER)[number]
             tag = title.lower().replace(" ", "_")
@@ -94,7 +96,5 @@ def _first_tier(behavior: Behavior, value: float) -> int:
 
 def _section(behavior: Behavior, tier: int) -> int:
     if behavior.status.value == "pending":
-        return 8
-    if behavior.kind.value == "constraint" or tier == 3:
-        return KINDS.index(behavior.kind.value)
-    return 6 if tier == 2 else 7
+        return 7
+    return 6 if tier == 1 else KINDS.index(behavior.kind.value)

@@ -19,8 +19,12 @@ class GivenCosts:
     additive = True
 
     def __init__(
-        self, items: dict[tuple[str, Tier], tuple[int, int]], headings: dict[Section, tuple[int, int]]
+        self,
+        items: dict[tuple[str, Tier], tuple[int, int]],
+        headings: dict[Section, tuple[int, int]],
+        around: tuple[int, int] = (0, 0),
     ) -> None:
+        self.around = around
         self.items = items
         self.headings = headings
 
@@ -29,6 +33,9 @@ class GivenCosts:
 
     def heading(self, section: Section, /) -> tuple[int, int]:
         return self.headings[section]
+
+    def frame(self, left: int, /) -> tuple[int, int]:
+        return self.around
 
     def count(self, units: int, /) -> Count:
         return Count(units)
@@ -71,7 +78,7 @@ def random_arrangement(random: Random, most: int = 6) -> Arrangement:
             units = max(0, size * tier.value // 2 + random.randint(-3, 6))
             items[one.id, tier] = units, max(0, units * random.randint(2, 6) + random.randint(-4, 4))
     headings = {section: (random.randint(0, 8), random.randint(0, 30)) for section in Section}
-    costs = GivenCosts(items, headings)
+    costs = GivenCosts(items, headings, (random.randint(0, 4), random.randint(0, 20)))
     everything = Arrangement(slots, costs, Limits(None, None))
     tokens = None if random.random() < 0.15 else int(everything.units * random.uniform(0.0, 1.1))
     characters = None if random.random() < 0.5 else int(everything.characters * random.uniform(0.0, 1.1))

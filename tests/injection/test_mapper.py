@@ -92,7 +92,7 @@ def test_every_item_says_why() -> None:
 
 def test_a_plan_prints_itself() -> None:
     plan = planned([(rule("r", "Use uv."), 0.9)], budget=100)
-    assert repr(plan) == "InjectionPlan(8 tokens of 100: 1 full, 0 summary, 0 name-only, 0 omitted)"
+    assert repr(plan) == "InjectionPlan(17 tokens of 100: 1 full, 0 summary, 0 name-only, 0 omitted)"
     assert repr(plan.items[0]) == "Item('r', full, 0.90, 4 tokens: activation 0.90 is at least 0.7)"
 
 
@@ -155,10 +155,8 @@ def test_lowest_first_takes_each_all_the_way_down_before_the_next() -> None:
     assert walk("lowest-first", three()) == [
         [FULL, FULL, FULL],
         [FULL, FULL, SUMMARY],
-        [FULL, FULL, NAME],
-        [FULL, FULL, OUT],
+        [FULL, FULL, OUT],  # its name alone would need a heading of its own, and save nothing
         [FULL, SUMMARY, OUT],
-        [FULL, NAME, OUT],
         [FULL, OUT, OUT],
         [SUMMARY, OUT, OUT],
         [NAME, OUT, OUT],
@@ -192,7 +190,9 @@ def test_a_tier_that_would_not_be_cheaper_is_skipped() -> None:
 def test_a_heading_that_would_come_counts() -> None:
     pairs = [(rule("stays"), 0.95), (rule("goes", "Run the tests first.", summary="Run the tests."), 0.9)]
     plan = planned(pairs, budget=int(planned(pairs).total_tokens) - 1)
-    # The summary is a token shorter than the text, but it would bring a heading with it.
+    assert tiers(plan) == [SUMMARY, FULL]  # under the same heading
+    plan = planned(pairs, budget=int(plan.total_tokens) - 1)
+    # Its name is shorter than the summary, but it would bring a heading with it.
     assert tiers(plan) == [OUT, FULL]
 
 
@@ -245,9 +245,9 @@ def test_fill_promotes_the_highest_into_what_is_left() -> None:
     full = planned(pairs, budget=200, fill=True)
     assert tiers(full) == [FULL] * 3
     assert full.total_tokens <= 200
-    some = planned(pairs, budget=60, fill=True)
+    some = planned(pairs, budget=75, fill=True)
     assert tiers(some)[0] is FULL
-    assert some.total_tokens <= 60
+    assert some.total_tokens <= 75
     assert "promoted into spare budget" in some.items[0].reason
 
 

@@ -79,12 +79,13 @@ def test_every_included_behavior_appears_exactly_once() -> None:
     from brim.injection import render
 
     assert render(planned(pairs)) == (
+        "Rules your user set, kept by brim:\n"
         "## Constraints\n"
         "- Text number 0 of the rules.\n"
         "- Sum number 1.\n"
         "## Directives\n"
         "- Text number 2 of the rules.\n"
-        "## Quick reference\n"
+        "## Workflows\n"
         "- Sum number 3.\n"
         "## Also learned\n"
         "`r4` [episodic]\n"
@@ -96,6 +97,7 @@ def test_notes_of_an_agent_stand_apart() -> None:
 
     plan = planned([(rule("n", "Use uv.", status="pending"), 0.99), (rule("r", "Pin it."), 0.9)], format="xml")
     assert render(plan) == (
+        "<note>Rules your user set, kept by brim:</note>\n"
         "<directives>\n<rule>Pin it.</rule>\n</directives>\n"
         "<unconfirmed_notes>\n<rule>Use uv.</rule>\n</unconfirmed_notes>\n"
     )

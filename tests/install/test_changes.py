@@ -245,7 +245,7 @@ SETTINGS = st.builds(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(deadline=None)
 @given(
     SETTINGS,
     st.sampled_from([None, 1, 2, 4, "\t"]),

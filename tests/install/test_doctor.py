@@ -85,6 +85,18 @@ def test_it_says_what_the_tools_of_the_server_take(brim: Brim, agent: str, name:
     assert 100 < server["schemas"] < 3000
 
 
+def test_it_says_which_calls_no_rule_can_refuse(brim: Brim) -> None:
+    assert "blocks" not in looked(brim)
+    brim("learn", "--user", "--block", "npm install", "Use pnpm")
+    [blocks] = looked(brim)["blocks"]
+    assert (blocks["state"], blocks["rules"]) == ("off", 1)
+    assert "no agent has hooks" in blocks["text"]
+    alone(brim, "init", "--agent", "claude")
+    assert looked(brim)["blocks"][0]["text"] == "1 rule with blocks"
+    alone(brim, "init", "--agent", "codex")
+    assert "what Codex types into a command that runs already" in looked(brim)["blocks"][0]["text"]
+
+
 def test_a_launcher_that_is_gone_is_written_anew(brim: Brim) -> None:
     alone(brim, "init", "--agent", "claude")
     (brim.home / ".brim/bin/hook").unlink()
@@ -326,3 +338,31 @@ def test_a_projects_store_that_git_would_commit_is_said(brim: Brim) -> None:
     with (brim.cwd / ".brim" / ".gitignore").open("a") as file:
         file.write("brim.db*\n")
     assert "git" not in looked(brim, env=env)
+
+
+def test_it_says_what_an_agent_reads_on_its_own_and_what_that_saves(brim: Brim) -> None:
+    (brim.cwd / ".git").mkdir()
+    (brim.cwd / "CLAUDE.md").write_text("- Never force-push.\n- Answer in English.\n")
+    brim("init", "--agent", "claude", "--yes")
+    brim("rules", "import", "--yes")
+    brim("learn", "--project", "Use tabs.")
+    [tokens] = looked(brim)["tokens"]
+    assert (tokens["read"], tokens["saved"] > 5, tokens["start"] > 0) == (2, True, True)
+    assert f"Claude Code reads 2 rules on its own, which saves {tokens['saved']}" in tokens["text"]
+
+
+def test_it_notices_floop_until_its_rules_are_imported(brim: Brim) -> None:
+    use(brim, "claude")
+    (brim.cwd / ".git").mkdir()
+    node = {"id": "n", "kind": "behavior", "content": {"content": {"canonical": "Use tabs."}}}
+    brim.write(".floop/nodes.jsonl", json.dumps(node) + "\n")
+    brim.write(
+        ".claude/settings.json", json.dumps({"hooks": {"SessionStart": [{"hooks": [{"command": "floop hook x"}]}]}})
+    )
+    texts = [each["text"] for each in looked(brim)["floop"]]
+    assert "brim rules import" in texts[0]
+    assert "floop's hooks" in texts[1]
+    assert "floop's rules aren't imported yet" in alone(brim, "init").err
+    brim("rules", "import", ".floop", "--yes")
+    (brim.cwd / ".claude" / "settings.json").unlink()
+    assert "floop" not in looked(brim)

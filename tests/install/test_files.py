@@ -77,7 +77,7 @@ def test_launchers_are_written_once_and_go_again(tmp_path: Path) -> None:
     assert not os.path.exists(home)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(deadline=None)
 @given(st.text(alphabet='{}[]",:/*\\ \n01ae-.tnul', max_size=40), st.booleans())
 def test_any_text_is_read_as_json_reads_it_or_refused(text: str, comments: bool) -> None:
     import json

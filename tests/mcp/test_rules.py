@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.mcp.rules import active_text
@@ -50,7 +50,6 @@ def test_where_nothing_matters_that_is_said(world: World) -> None:
     assert world.read("brim://behaviors/active") == ""
 
 
-@settings(max_examples=80)
 @given(budget=st.integers(0, 400), model=st.sampled_from(["", "gpt-4", "claude-sonnet-4-5"]))
 def test_what_is_active_keeps_to_the_budget_with_all_that_is_in_the_text(
     full: World, oracle: Oracle, budget: int, model: str

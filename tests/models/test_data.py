@@ -14,6 +14,7 @@ import pytest
 
 import brim.models
 from brim.models import lookup, model
+from tests.models.test_build import script
 
 DATA = Path(brim.models.__file__).parent / "data"
 
@@ -118,15 +119,14 @@ def test_flagships_agree_with_a_second_registry(provider: str, name: str) -> Non
 def test_every_text_model_of_a_second_registry_has_a_price() -> None:
     """Names that end in a dash stand for a group of models, and some models have no price in that registry either."""
     from genai_prices.data import providers
-    from scripts.build_models import NOT_TEXT, genai_rows
 
     asked = [
         f"{provider.id}{mark}{each.id}"
         for provider in providers
         for each in provider.models
         for mark in "/:"
-        if not NOT_TEXT.search(each.id.lower()) and each.id[-1].isalnum() and genai_rows(each)
-        if any("input" in row or "output" in row for row in genai_rows(each))
+        if not script.NOT_TEXT.search(each.id.lower()) and each.id[-1].isalnum() and script.genai_rows(each)
+        if any("input" in row or "output" in row for row in script.genai_rows(each))
     ]
     assert len(asked) > 3_500
     assert [name for name in asked if model(name).price(BUILT) is None] == []

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.report.compactions import MOST_ITEMS, Compaction, CompactionReader
@@ -296,7 +296,6 @@ _EVENTS = st.one_of(
 )
 
 
-@settings(max_examples=100)
 @given(st.lists(_EVENTS, max_size=40))
 def test_whatever_happens_counts_add_up(events: list[Event]) -> None:
     reader = CompactionReader()

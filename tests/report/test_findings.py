@@ -112,7 +112,7 @@ def places(value: Any) -> list[tuple[Any, Any]]:
     return [(value, key) for key in keys] + [place for key in keys for place in places(value[key])]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(deadline=None)
 @given(st.lists(VALUES, min_size=1, max_size=6), st.integers())
 def test_anything_may_stand_anywhere(tmp_path_factory: Any, values: list[Any], seed: int) -> None:
     rng = random.Random(seed)

@@ -38,7 +38,7 @@ def sums(gathered: Gathered) -> list[tuple[str, int, int]]:
     return sorted((each.key, each.output, each.prompt) for each, _ in gathered.requests())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(
     st.lists(COUNTS, min_size=5, max_size=5),
     st.sampled_from(MODELS),

@@ -3,7 +3,8 @@
 ``BIG`` fills the window, ``COST=0.5`` costs that, ``WRITE=a.py`` writes a file, ``FAIL`` is an error of the API,
 ``DIE`` ends the process, ``KILLED`` by a signal, ``ORPHAN`` too and leaves another, ``NOISE`` writes what is no JSON,
 ``PAUSE`` takes a moment, ``RETRY`` reaches its model only after some attempts, ``SLOW`` waits to be interrupted,
-``STUCK`` does not listen, ``LATE`` adds the result of an agent in the background.
+``STUCK`` does not listen, ``LATE`` adds the result of an agent in the background. ``TOKENS=9000`` takes so many,
+``AGENT`` in a sub-agent, and ``LONG`` works on after that until it is interrupted.
 """
 
 from __future__ import annotations
@@ -82,7 +83,12 @@ def act(text: str, session: str, turn: int) -> float:
         say(type="system", subtype="api_retry", session_id=session, **why)
     time.sleep(1.0 if "PAUSE" in text else 0.0)
     used = 170_000 if "BIG" in text else 10_000
-    usage = {"input_tokens": 10, "cache_creation_input_tokens": 0, "cache_read_input_tokens": used - 10}
+    taken = re.search(r"TOKENS=(\d+)", text)
+    usage = {
+        "input_tokens": int(taken[1]) if taken else 10,
+        "cache_creation_input_tokens": 0,
+        "cache_read_input_tokens": used - 10,
+    }
     message = {"id": f"msg_{turn}", "role": "assistant", "model": MODEL, "usage": {**usage, "output_tokens": 1}}
     blocks: list[dict[str, Any]] = [{"type": "text", "text": "working"}]
     for number, path in enumerate(re.findall(r"WRITE=(\S+)", text)):
@@ -93,9 +99,14 @@ def act(text: str, session: str, turn: int) -> float:
             type="assistant",
             message={**message, "content": [block]},
             session_id=session,
-            parent_tool_use_id=None,
+            parent_tool_use_id="toolu_agent" if "AGENT" in text else None,
             request_id=f"req_{turn}",
         )
+    for line in sys.stdin if "LONG" in text else ():
+        log({"line": line})
+        if json.loads(line)["type"] == "control_request":
+            result(session, 0.0, subtype="error_during_execution", is_error=True, terminal_reason="aborted_tools")
+            sys.exit(0)
     found = re.search(r"COST=([\d.]+)", text)
     return float(found[1]) if found else 0.01
 

@@ -144,6 +144,45 @@ def test_a_limit_of_the_project_holds_too_and_is_not_begun_anew(run: Run) -> Non
     assert (ran.code, ran.json["turns"]) == (1, 0)
 
 
+def test_a_limit_in_tokens_ends_a_long_turn_and_the_work_is_wrapped_up(run: Run) -> None:
+    run.brim("limit", "5k tokens/day")
+    ran = run("TOKENS=4800 LONG hi", "--task", "the parser", "--json")
+    assert (ran.code, ran.json["outcome"], ran.json["wrapped_up"]) == (1, "limit", True)
+    assert ran.json["why"].startswith("paused at 4.8k of 5k tokens today in ")
+    assert run.told[1].startswith("The limit is reached: 4.8k of 5k tokens is spent. Wrap up now")
+    assert run("hi", "--json").json["turns"] == 0
+
+
+def test_a_wrap_up_is_held_to_the_limit_in_tokens_too(run: Run) -> None:
+    run.brim("limit", "5k tokens/day")
+    ran = run("TOKENS=4800 hi", "--then", "more", "--task", "TOKENS=300 LONG", "--json")
+    assert (ran.code, ran.json["outcome"], ran.json["wrapped_up"]) == (1, "limit", False)
+    assert ran.json["why"].endswith("the wrap-up did not come to its end")
+
+
+def test_without_tokens_there_is_no_wrap_up(run: Run) -> None:
+    run.brim("limit", "5k tokens/day")
+    ran = run("TOKENS=6000 LONG hi", "--json")
+    assert (ran.json["outcome"], ran.json["wrapped_up"], ran.json["turns"]) == ("limit", False, 1)
+    assert "nothing is left for a wrap-up" in ran.err
+
+
+def test_a_limit_of_sub_agents_ends_a_long_turn(run: Run) -> None:
+    run.brim("limit", "--subagent", "5k tokens")
+    ran = run("TOKENS=6000 AGENT LONG hi", "--task", "the parser", "--on-limit", "continue", "--json")
+    assert (ran.code, ran.json["outcome"], ran.json["turns"]) == (0, "finished", 2)
+    assert run.told[1].startswith("You were cut short.")
+    assert run("TOKENS=6000 hi", "--json").code == 0
+
+
+def test_a_folder_without_a_repository_has_limits_of_its_own(run: Run) -> None:
+    run.brim("limit", "1/day")
+    ran = run("COST=0.97 hi", "--then", "more", "--on-limit", "stop", "--json")
+    assert (ran.code, ran.json["outcome"]) == (1, "limit")
+    (row,) = run.brim("limit", "--json").json["projects"]
+    assert row["limits"][0]["spent"] == 970_000
+
+
 def test_what_a_resumed_session_had_cost_before_is_not_this_runs(run: Run) -> None:
     session = run("COST=0.5 hi", "--json").json["session"]
     report = run("COST=0.25 again", "--json", client=("--resume", session)).json

@@ -13,6 +13,7 @@ import pytest
 from brim.agents.supervise import supervised
 from brim.errors import LimitReached
 from brim.run.sdk import SupervisedClient, line_of
+from brim.store import open_ledger
 
 SESSION = "5e55a000-0000-4000-8000-000000000001"
 
@@ -159,6 +160,20 @@ def test_whoever_is_asked_may_raise_the_limit(tmp_path: Path) -> None:
 
     client, _ = play(tmp_path, ["work", "more"], [0.96, 0.98], budget_usd=1, on_limit=lambda _: Raise(2_000_000))
     assert (client.spending.limit, client.spending.spent) == (2_000_000, 980_000)
+
+
+def test_two_projects_with_one_name_have_limits_of_their_own(tmp_path: Path) -> None:
+    folders = [tmp_path / name / "shop" for name in ("a", "b")]
+    with open_ledger(str(tmp_path / "money.db")) as ledger:
+        for folder in folders:
+            (folder / ".git").mkdir(parents=True)
+            (folder / "src").mkdir()
+        clients = [play(folder / "src", ["one"], [0.25], ledger=ledger)[0] for folder in folders]
+        assert clients[0].spending.scope.startswith("shop/run-")
+        assert ledger.status("shop").spent == 250_000
+        other = clients[1].spending.scope.partition("/")[0]
+        assert other.startswith("shop-")
+        assert ledger.status(other).spent > 200_000  # one request of both has the same id here, and counts once
 
 
 def test_a_turn_that_was_cut_short_goes_on_when_the_limit_is_raised(tmp_path: Path) -> None:

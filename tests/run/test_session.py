@@ -9,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.errors import InputError
-from brim.run.purse import Purse, scope_of
+from brim.run.purse import Purse, question, read_answer, scope_of
 from brim.run.session import Notes, SessionFiles, Tracked
 from brim.spend.ledger import lineage
+from brim.spend.limits import Raise
+from brim.spend.periods import read_ceiling
 from brim.store.ledger import open_ledger
 from brim.tracking.budget import ContextBudget
 
@@ -26,9 +28,11 @@ def tracked(folder: Path, limit: int | None = None, **keywords: Any) -> Tracked:
     return Tracked(ContextBudget(), purse, notes, SessionFiles("claude", {}, since=0.0))
 
 
-def usage(request: str, tokens: int = 1000) -> bytes:
+def usage(request: str, tokens: int = 1000, **fields: str) -> bytes:
     message = {"id": request, "model": "claude-sonnet-4-5", "usage": {"input_tokens": tokens, "output_tokens": 1}}
-    return json.dumps({"type": "assistant", "message": {**message, "content": []}, "session_id": SESSION}).encode()
+    return json.dumps(
+        {"type": "assistant", "message": {**message, "content": []}, "session_id": SESSION, **fields}
+    ).encode()
 
 
 def result(total: float, **fields: Any) -> bytes:
@@ -81,6 +85,86 @@ def test_what_others_spend_in_the_project_counts(tmp_path: Path) -> None:
         ledger.limit("shop", 2_000_000)
         run.purse.look()
         assert not run.purse.is_spent
+
+
+def test_limits_in_tokens_of_sessions_and_of_sub_agents_hold(tmp_path: Path) -> None:
+    for limited, ceiling in (("shop", "5k tokens/day"), ("*", "5k tokens"), ("shop", "5k tokens/session")):
+        with open_ledger(str(tmp_path / f"{ceiling.replace('/', ' ')}.db")) as ledger:
+            ledger.allow(limited, ceiling)
+            run = tracked(tmp_path, ledger=ledger)
+            run.take(usage("m1", 1_000))
+            assert not run.purse.is_spent
+            run.take(usage("m2", 4_000))
+            assert run.purse.is_spent
+            assert (run.purse.asked.unit, run.purse.asked.spent) == ("tokens", 5_002)
+            run.purse.answer("continue")
+            assert not run.purse.is_spent
+
+
+def test_a_limit_of_a_sub_agent_is_not_the_main_threads(tmp_path: Path) -> None:
+    with open_ledger(str(tmp_path / "money.db")) as ledger:
+        ledger.allow("shop", read_ceiling("5k tokens", subagent=True))
+        run = tracked(tmp_path, ledger=ledger)
+        run.take(usage("m1", 9_000))
+        assert not run.purse.is_spent
+        for number in range(2):
+            run.take(usage(f"a{number}", 4_000, parent_tool_use_id=f"toolu_{number}"))
+        assert not run.purse.is_spent
+        run.take(usage("a2", 4_000, parent_tool_use_id="toolu_1"))
+        assert run.purse.asked.scope == "shop/run/toolu_1"
+        assert ledger.status("shop/run").spent == run.purse.meter.total
+        run.purse.answer("wrap_up")
+        assert run.purse.held is None
+
+
+def test_a_dollar_limit_of_each_session_holds_a_run(tmp_path: Path) -> None:
+    with open_ledger(str(tmp_path / "money.db")) as ledger:
+        ledger.allow("shop", "1/session")
+        run = tracked(tmp_path, ledger=ledger)
+        run.take(result(0.96))
+        assert run.purse.is_spent
+        run.purse.answer(Raise(2_000_000))
+        assert not run.purse.is_spent
+        assert not tracked(tmp_path, ledger=ledger).purse.held
+
+
+def test_a_plan_that_is_used_up_holds_and_has_no_tenth_more(tmp_path: Path) -> None:
+    used = [0.5]
+    with open_ledger(str(tmp_path / "money.db")) as ledger:
+        ledger.allow("shop", "90%/5h")
+        run = tracked(tmp_path, ledger=ledger, plans=lambda limit: [limit.replace(spent=int(100 * used[0]))])
+        assert not run.purse.is_spent
+        used[0] = 0.93
+        run.take(result(0.01))
+        assert run.purse.is_spent
+        assert question(run.purse.asked).startswith(
+            "The limit is reached in shop: 93% of 90% is spent of the plan's 5h"
+        )
+        with pytest.raises(InputError, match="no tenth more"):
+            run.purse.answer("continue")
+        run.purse.answer(read_answer("r 95", "percent"))
+        assert not run.purse.is_spent
+        used[0] = 0.99
+        run.purse.look()
+        run.purse.answer("wrap_up")
+        assert not run.purse.is_spent
+
+
+def test_a_period_that_ends_during_a_run_starts_over(tmp_path: Path) -> None:
+    now = [20_000 * 86_400.0 - 60]
+    with open_ledger(str(tmp_path / "money.db"), clock=lambda: now[0]) as ledger:
+        ledger.allow("shop", "5k tokens/day")
+        ledger.allow("shop", "1/day")
+        run = tracked(tmp_path, ledger=ledger)
+        run.take(usage("m1", 6_000))
+        run.take(result(0.97))
+        assert run.purse.is_spent
+        now[0] += 120
+        run.purse.look()
+        assert not run.purse.is_spent
+        run.take(usage("m2", 1_000))
+        day, dollars = ledger.allowances("shop")
+        assert {each.unit: each.spent for each in (day, dollars)} == {"tokens": 1_001, "usd": 3_015}
 
 
 def test_a_project_that_was_stopped_stays_so(tmp_path: Path) -> None:
@@ -159,9 +243,9 @@ def test_the_scratch_file_is_named_from_where_the_agent_works(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    "folder", ["/a/shop", "/a/my shop", "/a/größe", "/a/..", "/a/.hidden", "/", None, "/" + "x" * 300]
+    "folder", ["/a/shop", "/a/my shop", "/a/größe", "/a/..", "/a/.hidden", "/", "", "/" + "x" * 300]
 )
-def test_every_project_has_a_scope(folder: str | None) -> None:
+def test_every_project_has_a_scope(folder: str) -> None:
     assert lineage(scope_of(folder, "5f2a"))[-1].endswith("/run-5f2a")
 
 
@@ -215,7 +299,7 @@ LINES = st.builds(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(deadline=None)
 @given(lines=st.lists(st.binary(max_size=60) | LINES, max_size=12))
 def test_nothing_in_a_stream_raises(tmp_path_factory: pytest.TempPathFactory, lines: list[bytes]) -> None:
     run = tracked(tmp_path_factory.mktemp("run"), limit=1_000, resumed=True)

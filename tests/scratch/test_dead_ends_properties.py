@@ -74,7 +74,7 @@ def checked(found: list[DeadEnd]) -> None:
 
 
 @given(st.lists(events(), max_size=40))
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 def test_any_events_are_taken_without_an_error(stream: list[Event]) -> None:
     one, other = DeadEndDetector(), DeadEndDetector()
     for event in stream:
@@ -94,7 +94,7 @@ def test_any_lines_are_taken_without_an_error(lines: list[Any]) -> None:
 
 
 @given(st.lists(st.sampled_from(["suspect", "success", "other"]), max_size=40))
-@settings(max_examples=50, deadline=None)
+@settings(deadline=None)
 def test_resolved_always_follows_a_suspect_of_the_same_key(moves: list[str]) -> None:
     play = Play()
     for move in moves:

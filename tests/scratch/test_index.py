@@ -18,7 +18,7 @@ MANY = st.lists(
 
 
 @given(NASTY, NASTY, MANY)
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 def test_the_index_is_at_most_200_lines_of_120_characters_for_any_content(
     job: str, phase: str, many: list[tuple[str, str, dict[str, str], int]]
 ) -> None:
@@ -89,7 +89,6 @@ NEEDS = st.lists(st.integers(min_value=0, max_value=1_000), max_size=8)
 
 
 @given(NEEDS, st.integers(min_value=0, max_value=500))
-@settings(max_examples=100)
 def test_nobody_gets_more_than_it_needs_and_nothing_is_left_over(needs: list[int], room: int) -> None:
     given_ = shares(needs, room)
     assert all(0 <= part <= need for part, need in zip(given_, needs, strict=True))
@@ -97,7 +96,6 @@ def test_nobody_gets_more_than_it_needs_and_nothing_is_left_over(needs: list[int
 
 
 @given(NEEDS, st.integers(min_value=0, max_value=500))
-@settings(max_examples=100)
 def test_who_gets_less_than_it_needs_gets_no_less_than_another(needs: list[int], room: int) -> None:
     given_ = shares(needs, room)
     for part, need in zip(given_, needs, strict=True):
@@ -113,7 +111,6 @@ BY_KIND = {section.kind: section for section in SECTIONS}
 
 
 @given(st.sampled_from(sorted(BY_KIND)), NASTY, NASTY, NASTY, st.booleans())
-@settings(max_examples=100)
 def test_no_text_can_forge_a_heading_or_another_entry(
     kind: str, text: str, output: str, session: str, quoted: bool
 ) -> None:

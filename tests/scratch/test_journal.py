@@ -21,7 +21,6 @@ from tests.scratch.test_quotes import NASTY
 
 
 @given(NASTY, NASTY, st.integers(1, 2**53), st.none() | st.floats(allow_nan=False, allow_infinity=False))
-@settings(max_examples=100)
 def test_an_entry_comes_back_as_it_was_from_one_line(text: str, session: str, number: int, time: float | None) -> None:
     entry = Entry(number=number, id="x", session=session, time=time, kind="human", text=text, refs={"output": text})
     line = encoded(entry)
@@ -35,13 +34,11 @@ def test_an_entry_comes_back_as_it_was_from_one_line(text: str, session: str, nu
 
 
 @given(st.binary(max_size=60) | JSON.map(lambda value: json.dumps(value).encode()))
-@settings(max_examples=100)
 def test_anything_else_is_no_entry_and_never_raises(line: bytes) -> None:
     assert decoded(line) is None
 
 
 @given(st.dictionaries(st.sampled_from(Entry.__match_args__), JSON))
-@settings(max_examples=100)
 def test_fields_of_another_type_never_raise(fields: dict[str, object]) -> None:
     line = json.dumps({"number": 1, "kind": "human", "text": "x", **fields}).encode()
     found = decoded(line)
@@ -111,7 +108,7 @@ def test_a_damaged_line_keeps_its_number(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.binary(max_size=40), max_size=6))
-@settings(max_examples=50, deadline=None)
+@settings(deadline=None)
 def test_any_bytes_in_the_file_lose_no_entry_that_is_appended(
     tmp_path_factory: pytest.TempPathFactory, junk: list[bytes]
 ) -> None:
@@ -126,7 +123,7 @@ def test_any_bytes_in_the_file_lose_no_entry_that_is_appended(
 
 
 @given(st.lists(st.binary(max_size=40), max_size=6), st.sampled_from([b"\n", b"x", b'"y"']))
-@settings(max_examples=50, deadline=None)
+@settings(deadline=None)
 def test_who_passes_lines_over_goes_on_with_the_same_number(
     tmp_path_factory: pytest.TempPathFactory, junk: list[bytes], only: bytes
 ) -> None:

@@ -108,7 +108,7 @@ def test_empty_records_are_left_out() -> None:
 
 
 @given(st.lists(JSON, max_size=6))
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 def test_it_never_raises_on_any_line(lines: list[Any]) -> None:
     model = ScratchModel()
     for line in lines:
@@ -138,7 +138,7 @@ FIELDS = [
         max_size=5,
     )
 )
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 def test_it_never_raises_on_any_call_and_result(calls: list[tuple[str, dict[str, Any], Any, bool]]) -> None:
     model = ScratchModel()
     for number, (name, given_, detail, error) in enumerate(calls):

@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.scratch.quotes import code, encodable, one_line, plain_lines, shortened, telling_line
@@ -23,7 +23,6 @@ STEERING = re.compile(
 
 
 @given(NASTY)
-@settings(max_examples=100)
 def test_one_line_is_one_line_and_steers_nothing(text: str) -> None:
     line = one_line(text)
     assert len(line.splitlines()) <= 1
@@ -32,7 +31,6 @@ def test_one_line_is_one_line_and_steers_nothing(text: str) -> None:
 
 
 @given(NASTY, st.integers(min_value=3, max_value=130))
-@settings(max_examples=100)
 def test_code_never_ends_before_its_last_backtick_and_fits(text: str, width: int) -> None:
     quoted = code(text, width)
     assert len(quoted) <= width
@@ -45,7 +43,6 @@ def test_code_never_ends_before_its_last_backtick_and_fits(text: str, width: int
 
 
 @given(NASTY)
-@settings(max_examples=100)
 def test_plain_lines_keep_every_line_and_nothing_that_steers(text: str) -> None:
     lines = plain_lines(text)
     assert len(lines) == len(encodable(text).splitlines())

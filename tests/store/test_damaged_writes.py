@@ -151,7 +151,7 @@ def test_what_sqlite_can_find_is_found(
 def test_a_row_without_its_rule_is_found(made: Path, tmp_path: Path) -> None:
     path = Path(shutil.copy(made, tmp_path / "brim.db"))
     with closing(raw(path)) as connection:
-        connection.execute("INSERT INTO triggers VALUES ('word', 999999)")
+        connection.execute("INSERT INTO triggers (trigger, behavior) VALUES ('word', 999999)")
     with open_store(str(path)) as store:
         assert store_problems(store) == ["triggers: a row belongs to none of behaviors"]
         store.put(behavior("new"), event="learned", now=9.0)  # that harms nothing

@@ -60,7 +60,7 @@ def test_what_is_learned_later_counts_from_then_on() -> None:
 
 
 @given(text=ANY_TEXT)
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 def test_the_count_lies_in_its_interval_and_empty_is_0(text: str) -> None:
     count = CalibratedTokenCounter("claude-sonnet-4-5").count(text)
     assert 0 <= count.low <= count <= count.high

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice, pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.tokens import vocabulary as merge
@@ -37,14 +37,12 @@ def plain(piece: bytes, name: str) -> int:
 @pytest.mark.parametrize("name", ["o200k_base", "cl100k_base"])
 @pytest.mark.parametrize(("window", "margin"), [(8, 2), (16, 4), (merge.MERGE_WINDOW, merge.MARGIN)])
 @given(piece=PIECES)
-@settings(max_examples=60)
 def test_windows_of_any_size_give_the_same_count(name: str, window: int, margin: int, piece: bytes) -> None:
     if piece:
         assert Merger(open_table(name), window, margin).count(piece) == plain(piece, name)
 
 
 @given(piece=PIECES)
-@settings(max_examples=60)
 def test_the_heap_finds_the_same_borders(piece: bytes) -> None:
     merger = Merger(open_table("o200k_base"))
     if piece:

@@ -71,7 +71,7 @@ def test_documents_count_as_in_tiktoken(encoding: str, oracle: Oracle) -> None:
 
 @pytest.mark.parametrize("encoding", OPENAI)
 @given(text=ANY_TEXT)
-@settings(max_examples=150, deadline=None)
+@settings(deadline=None)
 def test_any_text_counts_as_in_tiktoken(encoding: str, oracle: Oracle, text: str) -> None:
     assert load_once(encoding)(text) == oracle(text, encoding)
 

@@ -273,8 +273,14 @@ def test_responses_of_the_sdks_are_read() -> None:
     from openai.types.responses import Response
 
     usage = {"input_tokens": 900, "output_tokens": 20, "cache_read_input_tokens": 100}
-    claude = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5", "content": []}
-    chat = {"id": "c", "object": "chat.completion", "created": 1, "model": "gpt-4o", "choices": []}
+    claude: dict[str, Any] = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude-sonnet-4-5",
+        "content": [],
+    }
+    chat: dict[str, Any] = {"id": "c", "object": "chat.completion", "created": 1, "model": "gpt-4o", "choices": []}
     details = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
     gemini = {"response_id": "r", "model_version": "gemini-2.5-pro", "usage_metadata": {"prompt_token_count": 1_000}}
     responses: list[Any] = [

@@ -119,7 +119,7 @@ def by_the_reader(path: Path) -> FileUsage:
     return found
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=FUNCTION_SCOPED)
+@settings(deadline=None, suppress_health_check=FUNCTION_SCOPED)
 @given(st.lists(texts(), max_size=12), st.booleans(), st.sampled_from(["\n", "\r\n"]))
 def test_a_scan_finds_exactly_what_the_reader_finds(
     tmp_path: Path, written: list[str], ended: bool, newline: str
@@ -138,7 +138,7 @@ def test_a_scan_finds_exactly_what_the_reader_finds(
     assert {key.partition(":")[0] for key in named} == {key.partition(":")[0] for key in expected}
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=FUNCTION_SCOPED)
+@settings(deadline=None, suppress_health_check=FUNCTION_SCOPED)
 @given(st.lists(texts(), min_size=1, max_size=10), st.data())
 def test_going_on_where_it_was_left_is_the_same_as_reading_it_whole(
     tmp_path: Path, written: list[str], data: st.DataObject

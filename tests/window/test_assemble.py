@@ -502,11 +502,11 @@ def test_any_iterable_is_a_list() -> None:
     assert (found.section("knowledge").items, found.section("history").items) == (2, 4)
 
 
-def test_odd_messages_are_no_crash() -> None:
-    history: list[Any] = [None, 5, "text", {}, {"role": "user"}, [], {"role": "assistant", "content": None}]
+@pytest.mark.parametrize("odd", [None, 5, {}, {"role": "user"}, [], {"role": "User", "content": "Hi"}])
+def test_what_is_no_message_is_refused(odd: Any) -> None:
     for provider in PROVIDERS:
-        found = WorkingMemory(model="gpt-4o").assemble(history=history, current_message="Why?", provider=provider)
-        assert found.fits
+        with pytest.raises(InputError, match=r"messages\[0\]"):
+            memory().assemble(history=[odd], current_message="Why?", provider=provider)
 
 
 def kept(assembly: Assembly, name: str = "knowledge") -> list[str]:

@@ -165,7 +165,7 @@ def test_messages_are_3_and_4_each_and_content_and_role(model: str, oracle: Orac
 
 
 @given(messages=MESSAGES)
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 def test_any_messages_are_3_and_4_each_and_content_and_role(messages: list[dict[str, Any]], oracle: Oracle) -> None:
     assert TokenBudgetCalculator().count_messages_tokens(messages, "gpt-4o") == formula(messages, "o200k_base", oracle)
 
@@ -300,7 +300,7 @@ def test_what_fits_is_decided_by_the_upper_end_of_the_interval() -> None:
     max_output=st.none() | st.integers(0, 20_000),
     model=st.sampled_from(["gpt-4o", "claude-sonnet-4-5", "nobody-knows-me"]),
 )
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 def test_the_parts_are_the_window_unless_it_is_over_full(
     messages: list[dict[str, Any]], directive: str, window: int, max_output: int | None, model: str
 ) -> None:
@@ -314,7 +314,7 @@ def test_the_parts_are_the_window_unless_it_is_over_full(
 
 
 @given(messages=MESSAGES, model=st.sampled_from(["gpt-4o", "claude-sonnet-4-5", "nobody-knows-me"]))
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 def test_one_more_message_never_leaves_more_memory(messages: list[dict[str, Any]], model: str) -> None:
     calculator = TokenBudgetCalculator()
     free = [calculator.calculate(model, messages[:n]).memory_tokens for n in range(len(messages) + 1)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from brim.behaviors.tasks import EDITING
 from brim.behaviors.when import ALIASES, KEYS
 from brim.errors import InputError
 from brim.record import Record
@@ -14,6 +15,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     Given = str | Iterable[str] | None
+
+
+NEAR = 0.5
+"""What a word of a path or of the text being written counts; a word of the prompt or the command counts 1."""
+
+MOST_WRITTEN = 1_500
+"""Characters of the text being written that are looked at."""
 
 
 class Context(Record):
@@ -36,6 +44,10 @@ class Context(Record):
     """What a person typed."""
     command: str
     """The shell command that an agent is about to run."""
+    written: str
+    """The text that an agent is about to write."""
+    open: tuple[str, ...]
+    """Files that are open or were just used. They speak for a rule, never against one."""
     custom: tuple[tuple[str, tuple[str, ...]], ...]
     """Other keys with their values, sorted by key."""
 
@@ -50,15 +62,19 @@ class Context(Record):
         branch: Given = None,
         prompt: str = "",
         command: str = "",
+        written: str = "",
+        open: Given = None,
         custom: Mapping[str, Given] | Iterable[tuple[str, Given]] | None = None,
     ) -> None:
         others = {_key(key): _texts(str(key), value) for key, value in dict(custom or ()).items()}
         given = zip(self.__match_args__, (file, task, language, environment, project_type, branch), strict=False)
-        for key, text in (("prompt", prompt), ("command", command)):
+        for key, text in (("prompt", prompt), ("command", command), ("written", written)):
             if not isinstance(text, str):
                 raise InputError(f"the context's {key} must be a text, not {text!r}")
         known = tuple(sorted((key, values) for key, values in others.items() if values))
-        super().__init__(*[_texts(key, value) for key, value in given], prompt, command, known)
+        super().__init__(
+            *[_texts(key, value) for key, value in given], prompt, command, written, _texts("open", open), known
+        )
 
     @cached_property
     def facts(self) -> Mapping[str, tuple[str, ...]]:
@@ -91,6 +107,38 @@ class Context(Record):
 
         return frozenset().union(*map(words_of, self._texts))
 
+    @cached_property
+    def evidence(self) -> Mapping[str, tuple[str, ...]]:
+        """The facts, and what speaks for a rule without being certain: files that are named or open, programs run."""
+        found: dict[str, tuple[str, ...]] = dict(self.facts)
+        files = (*found.get("file", ()), *self.open, *_paths(self.prompt))
+        if files:
+            from brim.behaviors.tasks import language_of
+
+            found["file"] = tuple(dict.fromkeys(files))
+            languages = (*found.get("language", ()), *filter(None, map(language_of, files)))
+            found["language"] = tuple(dict.fromkeys(languages))
+        if self.command:
+            from brim.behaviors.tasks import programs_of
+
+            found["command"] = programs_of(self.command)
+        if self.written or (self.prompt and not self.prompt.rstrip().endswith("?")):
+            found["task"] = (*found.get("task", ()), EDITING)
+        return {key: values for key, values in found.items() if values}
+
+    @cached_property
+    def terms(self) -> dict[str, float]:
+        """The stems of everything that is said, done or written, each with what it counts."""
+        from brim.behaviors.words import words_of
+
+        found: dict[str, float] = {}
+        files = self.evidence.get("file", ())
+        for text, weight in ((self.written[:MOST_WRITTEN], NEAR), ("\n".join(files), NEAR)):
+            if text:
+                found.update(dict.fromkeys(words_of(text), weight))
+        found.update(dict.fromkeys(self.words, 1.0))
+        return found
+
     @property
     def _texts(self) -> list[str]:
         return [text for text in (self.prompt, self.command) if text]
@@ -109,6 +157,16 @@ def _texts(key: str, value: object) -> tuple[str, ...]:
     if isinstance(values, (set, frozenset)):
         values = sorted(values)
     return tuple(dict.fromkeys(each.strip() for each in values if each.strip()))
+
+
+def _paths(text: str) -> list[str]:
+    """Return the words of *text* that are paths or names of files."""
+    if "/" not in text and "." not in text:
+        return []
+    from brim.behaviors.tasks import language_of
+
+    words = [word.strip("`'\"()[]<>,;:?!*").rstrip(".") for word in text[:4_000].split()]
+    return [word for word in words if ("/" in word or "." in word) and "//" not in word and language_of(word)]
 
 
 def _key(key: object) -> str:

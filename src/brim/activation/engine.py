@@ -14,6 +14,7 @@ from math import exp, fsum, sqrt
 from brim.activation.parameters import DEFAULTS
 from brim.behaviors.behavior import EdgeKind
 from brim.behaviors.when import meets
+from brim.errors import InputError
 from brim.record import Record
 
 TYPE_CHECKING = False
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from brim.activation.context import Context
     from brim.activation.graph import Node, Source
     from brim.activation.parameters import Parameters
+    from brim.activation.relevance import Relevance
     from brim.behaviors.behavior import Edge
     from brim.behaviors.when import Condition, Match, When
 
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     """One direction of an edge: receiver, kind, the edge's own source, the share of the giver's value, the edge."""
 
 SECONDS = 3600
+MOST_WORDS = 5
+"""Words that a reason names."""
 
 
 class Activation(Record):
@@ -47,17 +51,27 @@ class Activation(Record):
 
 
 def activate(
-    source: Source, context: Context, *, now: float | datetime, parameters: Parameters = DEFAULTS, reasons: bool = True
+    source: Source,
+    context: Context,
+    *,
+    now: float | datetime,
+    parameters: Parameters = DEFAULTS,
+    reasons: bool = True,
+    relevance: Mapping[str, float] | None = None,
 ) -> list[Activation]:
     """Return every behavior of *source* that matters in *context*, highest first, then by id.
+
+    With *relevance*, from 0 to 1 by id, a seed is ``0.15 + 0.85 * relevance``, and only these behaviors have one.
+    ``brim.activation.relevance`` finds it. Without it, conditions and shared words decide.
 
     A behavior that the context confirms and that lost everything to others comes with a value of 0: a constraint is
     told even then. *now* is in seconds since 1970, or a time with its zone. The same graph, context and time give the
     same numbers, to the last bit. Without *reasons* it's faster.
     """
-    course = Course(Neighbourhood(source, context, now, parameters))
-    told: dict[Condition, str] = {}
-    return [Activation(id, value, course.reasons(id, told) if reasons else ()) for id, value in course.ranked()]
+    for id, value in (relevance or {}).items():
+        if not isinstance(value, (int, float)) or not 0 <= value <= 1:
+            raise InputError(f"the relevance of {id!r} must be from 0 to 1, not {value!r}")
+    return Course(Neighbourhood(source, context, now, parameters, relevance=relevance)).activations(reasons=reasons)
 
 
 class Seed(Record):
@@ -107,6 +121,11 @@ def strength(match: Match, shares_words: bool, parameters: Parameters) -> float:
     return parameters.seed_floor + (hits / total) * (ceiling - parameters.seed_floor)
 
 
+def seed_at(relevance: float, parameters: Parameters) -> float:
+    """Return a seed before recency and frequency, where *relevance* is known."""
+    return parameters.seed_floor + (1 - parameters.seed_floor) * relevance
+
+
 def base_factor(level: float, parameters: Parameters) -> float:
     """Return what a seed is multiplied by at this base level."""
     return parameters.base_floor + parameters.base_range * level
@@ -138,7 +157,18 @@ class Neighbourhood:
     edges of a giver: what would go to one that is out isn't lost, it goes to the others.
     """
 
-    def __init__(self, source: Source, context: Context, now: float | datetime, parameters: Parameters) -> None:
+    def __init__(
+        self,
+        source: Source,
+        context: Context,
+        now: float | datetime,
+        parameters: Parameters,
+        *,
+        relevance: Mapping[str, float] | None = None,
+        nodes: Iterable[Node] | None = None,
+        found: Mapping[str, Relevance] | None = None,
+    ) -> None:
+        """With *relevance*, *nodes* are those behaviors of *source*, and *found* says by what they were found."""
         self.source, self.context, self.parameters = source, context, parameters
         self.now = now = now if isinstance(now, (int, float)) else now.timestamp()
         self.seeds: dict[str, float] = {}
@@ -148,13 +178,20 @@ class Neighbourhood:
         """Where each expanded behavior passes activation on to, in the order of ids."""
         self.takes: dict[str, list[Way]] = {}
         """From which behaviors each expanded one takes activation away, in the order of ids."""
+        self.found = found
+        """By what behaviors were found; None if shared words are all there is."""
         self._part: dict[str, bool] = {}
         self._matches: dict[tuple[Condition, ...], Match] = {}
-        facts, words = context.facts, context.words
-        for node in source.seeds(facts, words):
+        facts, words = context.facts, context.words if relevance is None else frozenset()
+        if nodes is None:
+            nodes = source.seeds(facts, words) if relevance is None else source.nodes(relevance)
+        for node in nodes:
             match = self.match(node)
             self._part[node.id] = not match.contradicted
-            seed = strength(match, not words.isdisjoint(node.words), parameters)
+            if relevance is None:
+                seed = strength(match, not words.isdisjoint(node.words), parameters)
+            else:
+                seed = 0.0 if match.contradicted else seed_at(relevance[node.id], parameters)
             seed *= base_factor(base_level(node.uses, node.last_used, now, parameters), parameters)
             if seed > 0:
                 self.seeds[node.id] = seed
@@ -167,13 +204,11 @@ class Neighbourhood:
             self._matches[conditions] = node.when.match(self.context.facts)
         return self._matches[conditions]
 
-    def confirmed(self, id: str) -> tuple[str, ...]:
-        """Return the keys of what the context confirms of *id*, with ``words`` if they share any."""
-        node = self.nodes.get(id)
-        if node is None:
-            return ()
-        keys = self.match(node).confirmed
-        return keys if self.context.words.isdisjoint(node.words) else (*keys, "words")
+    def words(self, node: Node) -> tuple[str, ...]:
+        """Return the words that the context shares with *node*."""
+        if self.found is None:
+            return tuple(sorted(self.context.words & node.words))
+        return self.found[node.id].words if node.id in self.found else ()
 
     def expand(self, ids: Iterable[str]) -> None:
         """Read the edges of those of *ids* whose edges aren't known yet, and what is at their other ends."""
@@ -261,6 +296,11 @@ class Course:
         ranked = sorted([(-value, id) for id, value in values.items() if value > 0 or id in self.around.seeds])
         return [(id, -value) for value, id in ranked]
 
+    def activations(self, *, reasons: bool = True) -> list[Activation]:
+        """Return every behavior that matters, highest first, then by id; with their *reasons*."""
+        told: dict[Condition, str] = {}
+        return [Activation(id, value, self.reasons(id, told) if reasons else ()) for id, value in self.ranked()]
+
     def reasons(self, id: str, told: dict[Condition, str]) -> tuple[str, ...]:
         """Say in a few words what the value of *id* rests on; *told* caches the words for each condition."""
         reasons = []
@@ -272,9 +312,9 @@ class Course:
                     if condition not in told:
                         told[condition] = f"{condition[0]} {confirming(node.when, condition[0], context.facts)[0]}"
                     reasons.append(told[condition])
-            if words := sorted(context.words & node.words):
-                reasons.append(f"words {', '.join(words)}")
-            reasons = reasons or ["always"]
+            if words := self.around.words(node):
+                reasons.append(f"words {', '.join(words[:MOST_WORDS])}")
+            reasons = reasons or ["always" if self.around.found is None else str(node.inferred)]
         if id in self.origins:
             reasons.append(" ".join(self.origins[id]))
         if id in self.losses:

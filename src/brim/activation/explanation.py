@@ -5,7 +5,16 @@ The explanation is read off the run that gives the number: the same neighbourhoo
 
 from __future__ import annotations
 
-from brim.activation.engine import SECONDS, Course, Neighbourhood, confirming, seed_of
+from brim.activation.engine import (
+    SECONDS,
+    Course,
+    Neighbourhood,
+    Seed,
+    base_factor,
+    base_level,
+    confirming,
+    seed_of,
+)
 from brim.activation.parameters import DEFAULTS
 from brim.errors import InputError
 from brim.record import Record
@@ -16,7 +25,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from brim.activation.context import Context
-    from brim.activation.engine import Seed
     from brim.activation.graph import Node, Source
     from brim.activation.parameters import Parameters
 
@@ -79,7 +87,7 @@ class Explanation(Record):
     """The explanation in one sentence."""
     conditions: tuple[Condition, ...]
     words: tuple[str, ...]
-    """The stems that prompt or command share with its name and tags."""
+    """The stems that the situation shares with it."""
     uses: int
     idle_hours: float | None
     """Hours since the last use; None if it was never used."""
@@ -96,13 +104,20 @@ class Explanation(Record):
     """What was lost to the strongest."""
     raw: float
     """What the curve is applied to."""
+    relevance: float | None = None
+    """How much it has to do with the situation, from 0 to 1; None if conditions and words alone decide."""
+    inferred: tuple[Condition, ...] = ()
+    """The conditions that its own words speak of, which speak for or against it and never exclude it."""
 
     def text(self, names: Mapping[str, str] | None = None) -> str:
         """Return the explanation as lines, with *names* for ids."""
         names = names or {}
         rows = [(condition.key, str(condition)) for condition in self.conditions] or [("conditions", "none")]
+        rows += [("its words", f"{each.key} {each}") for each in self.inferred]
         if self.words:
             rows.append(("words", f"{', '.join(self.words)}: confirmed"))
+        if self.relevance is not None:
+            rows.append(("relevance", f"{self.relevance:.3f}"))
         rows.append(("seed", self._seed()))
         # The steps that changed something; if none did, the first in which anything came.
         coming = [(number, step) for number, step in enumerate(self.steps, 1) if step.flows]
@@ -130,15 +145,30 @@ class Explanation(Record):
 
 
 def explain(
-    source: Source, context: Context, id: str, *, now: float | datetime, parameters: Parameters = DEFAULTS
+    source: Source,
+    context: Context,
+    id: str,
+    *,
+    now: float | datetime,
+    parameters: Parameters = DEFAULTS,
+    course: Course | None = None,
 ) -> Explanation:
-    """Return why the live behavior *id* has its activation in *context*, or why it has none."""
+    """Return why the live behavior *id* has its activation in *context*, or why it has none.
+
+    *course* is how it was found, if that was by ``brim.activation.relevance.rank``.
+    """
     node = next(iter(source.nodes([id])), None)
     if node is None:
         raise InputError(f"no live behavior has the id {id!r}: it is unknown, forgotten or superseded")
-    around = Neighbourhood(source, context, now, parameters)
-    seed = seed_of(node, context.facts, context.words, around.now, parameters)
-    course = Course(around)
+    course = course or Course(Neighbourhood(source, context, now, parameters))
+    around = course.around
+    if around.found is None:
+        seed = seed_of(node, context.facts, context.words, around.now, parameters)
+    else:
+        level = base_level(node.uses, node.last_used, around.now, parameters)
+        factor, value = base_factor(level, parameters), around.seeds.get(id, 0.0)
+        seed = Seed(value, *around.match(node), around.words(node), value / factor if factor else 0.0, level, factor)
+    by = (around.found or {}).get(id)
     steps = tuple(_step(course, number, id) for number in range(parameters.steps))
     raw, value = course.raw.get(id, 0.0), course.values.get(id, 0.0)
     return Explanation(
@@ -157,6 +187,17 @@ def explain(
         top_mean=course.top_mean,
         inhibition=course.states[-1].get(id, 0.0) - raw,
         raw=raw,
+        relevance=by.value if by is not None else None,
+        inferred=_inferred(node, context) if around.found is not None else (),
+    )
+
+
+def _inferred(node: Node, context: Context) -> tuple[Condition, ...]:
+    match, known = node.inferred.match(context.evidence), context.evidence
+    verdicts = {**dict.fromkeys(match.confirmed, "confirmed"), **dict.fromkeys(match.contradicted, "contradicted")}
+    return tuple(
+        Condition(key, wanted, known.get(key, ()), verdicts.get(key, "absent"))
+        for key, wanted in node.inferred.conditions
     )
 
 

@@ -6,6 +6,8 @@ neighbourhood of the seeds costs, however many behaviors were ever learned.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from brim.behaviors.when import When
 from brim.errors import InputError
 from brim.record import Record
@@ -34,14 +36,16 @@ class Node(Record):
     uses: int
     last_used: float | None
     """Seconds since 1970; None if it was never used."""
+    inferred: When = When()
+    """The conditions that its own words speak of."""
 
 
 def node_of(behavior: Behavior) -> Node:
     """Return what activation knows of *behavior*."""
     from brim.behaviors.words import behavior_words
 
-    usage = behavior.usage
-    return Node(behavior.id, behavior.when, behavior_words(behavior.name, behavior.tags), usage.count, usage.last_used)
+    usage, words = behavior.usage, behavior_words(behavior.name, behavior.tags)
+    return Node(behavior.id, behavior.when, words, usage.count, usage.last_used, behavior.inferred)
 
 
 class Source(Protocol):
@@ -64,6 +68,16 @@ class Source(Protocol):
         """Every edge that touches one of *ids*, at either end."""
 
 
+class Index(Source, Protocol):
+    """A source that also knows by which terms each behavior is found: see ``brim.activation.relevance``."""
+
+    def postings(self, terms: Collection[str]) -> Iterable[tuple[str, str, int]]:
+        """Every term of *terms* with each live behavior that it finds, and how much it says for that, in hundredths."""
+
+    def count(self) -> int:
+        """How many live behaviors there are."""
+
+
 class Graph:
     """A source in memory. Its answers don't depend on the order in which things were given.
 
@@ -74,12 +88,14 @@ class Graph:
     def __init__(self, behaviors: Iterable[Behavior], edges: Iterable[Edge] = ()) -> None:
         known: set[str] = set()
         self._nodes: dict[str, Node] = {}
+        self._live: list[Behavior] = []
         for behavior in behaviors:
             if behavior.id in known:
                 raise InputError(f"two behaviors have the id {behavior.id!r}: give one of them another, or merge them")
             known.add(behavior.id)
             if behavior.live:
                 self._nodes[behavior.id] = node_of(behavior)
+                self._live.append(behavior)
         self._unconditional = [id for id, node in self._nodes.items() if not node.when.conditions]
         self._conditions: dict[tuple[str, str], list[str]] = {}
         self._words: dict[str, list[str]] = {}
@@ -129,6 +145,24 @@ class Graph:
         for id in ids:
             yield from self._leaving.get(id, ())
             yield from (edge for edge in self._arriving.get(id, ()) if edge.source not in ids)
+
+    def postings(self, terms: Collection[str]) -> list[tuple[str, str, int]]:
+        """Every one of *terms* with each live behavior that it finds, and its weight in hundredths."""
+        return [(term, *each) for term in terms for each in self._terms.get(term, ())]
+
+    @cached_property
+    def _terms(self) -> dict[str, list[tuple[str, int]]]:
+        from brim.activation.relevance import terms_of
+
+        found: dict[str, list[tuple[str, int]]] = {}
+        for behavior in self._live:
+            for term, weight in terms_of(behavior).items():
+                found.setdefault(term, []).append((behavior.id, weight))
+        return found
+
+    def count(self) -> int:
+        """How many live behaviors there are."""
+        return len(self._nodes)
 
     def __repr__(self) -> str:
         return f"Graph({len(self._nodes)} behaviors, {sum(map(len, self._leaving.values()))} edges)"

@@ -1,9 +1,9 @@
 """What have we learned?
 
-``behavior`` has the things themselves (``Behavior``, ``Edge``) and ``when`` their conditions. ``words`` and ``tasks``
-find what a text is about, ``summary`` cuts one without changing its sense. ``learning`` makes rules of corrections
-and feedback, ``duplicates`` compares and merges them, ``graph`` checks how they are connected. ``jsonl``,
-``yaml_form``, ``floop`` and ``markdown`` read and write files.
+``behavior`` has the things themselves (``Behavior``, ``Edge``) and ``when`` their conditions. ``words``, ``stems`` and
+``tasks`` find what a text is about, ``inference`` what a rule is for, ``summary`` cuts one without changing its sense.
+``learning`` makes rules of corrections and feedback, ``duplicates`` compares and merges them, ``graph`` checks how they
+are connected. ``jsonl``, ``yaml_form``, ``floop`` and ``markdown`` read and write files.
 """
 
 from __future__ import annotations

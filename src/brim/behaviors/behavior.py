@@ -11,7 +11,7 @@ from brim.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
 LARGEST_TEXT = 1_000_000
@@ -23,6 +23,7 @@ LARGEST_PRIORITY = 1_000_000_000
 LONGEST_NAME = 80
 _TAG = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
 _NAME = _TAG | {"/"}
+"""What stands in most names."""
 
 
 class BehaviorKind(StrEnum):
@@ -142,6 +143,8 @@ class Behavior(Record):
     updated_at: float | None
     extra: str
     """What an import could not map, as JSON text; kept so that nothing is lost."""
+    blocks: tuple[str, ...]
+    """What it refuses, such as ``run npm install``: see ``brim.behaviors.blocks``."""
 
     def __init__(
         self,
@@ -165,6 +168,7 @@ class Behavior(Record):
         created_at: float | None = None,
         updated_at: float | None = None,
         extra: str = "",
+        blocks: Iterable[str] = (),
     ) -> None:
         if not isinstance(id, str) or not 0 < len(id) <= 200 or not id.isprintable() or id != id.strip():
             raise InputError(f"a behavior's id must be a printable text of 1 to 200 characters, not {str(id)[:80]!r}")
@@ -196,12 +200,25 @@ class Behavior(Record):
             _time(created_at, "created_at"),
             _time(updated_at, "updated_at"),
             _typed(extra, str, "extra", "a text"),
+            _texts(blocks, "blocks"),
         )
 
     @property
     def live(self) -> bool:
         """Whether it takes part in anything: active or pending."""
         return self.status in LIVE
+
+    @property
+    def heading(self) -> str:
+        """The heading that it stood under in a file of rules; empty if there was none."""
+        return self.provenance.note if self.provenance.source == "rules" else ""
+
+    @property
+    def inferred(self) -> When:
+        """The conditions that its own words speak of. They speak for or against it and never exclude it."""
+        from brim.behaviors.inference import infer
+
+        return infer(self.canonical, heading=self.heading)
 
     def __str__(self) -> str:
         return f"{self.name} [{self.kind}] {self.summary or self.canonical}"
@@ -247,9 +264,24 @@ class Edge(Record):
 
 def checked_name(name: str) -> str:
     """Return *name* if it is one; else raise."""
-    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME or not _NAME.issuperset(name):
-        raise InputError(f"a name has 1 to {LONGEST_NAME} of A-Z a-z 0-9 . _ / -, not {str(name)[:LONGEST_NAME]!r}")
+    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME or not _is_name(name):
+        raise InputError(
+            f"a name has 1 to {LONGEST_NAME} letters, digits and . _ / -, not {str(name)[:LONGEST_NAME]!r}"
+        )
     return name
+
+
+def _is_name(text: str) -> bool:
+    return _NAME.issuperset(text) or all(map(_in_name, text))
+
+
+def _in_name(character: str) -> bool:
+    """Whether *character* may stand in a name: a letter, a digit or an accent of any script, or one of ``._/-``."""
+    return character in "./-" or f"a{character}".isidentifier()
+
+
+def _in_tag(character: str) -> bool:
+    return character in _TAG
 
 
 def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
@@ -267,10 +299,10 @@ def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
 def as_name(text: str, otherwise: str = "behavior") -> str:
     """Return the nearest name to *text*: what a name cannot hold becomes a hyphen.
 
-    >>> as_name("Use uv, not pip!"), as_name("規則")
-    ('Use-uv-not-pip', 'behavior')
+    >>> as_name("Use uv, not pip!"), as_name("規則"), as_name("?!")
+    ('Use-uv-not-pip', '規則', 'behavior')
     """
-    return _nearest(text, _NAME) or otherwise
+    return _nearest(text, _in_name) or otherwise
 
 
 def as_tag(text: str) -> str:
@@ -279,11 +311,11 @@ def as_tag(text: str) -> str:
     >>> as_tag("code style"), as_tag("c++")
     ('code-style', 'c')
     """
-    return _nearest(text, _TAG)
+    return _nearest(text, _in_tag)
 
 
-def _nearest(text: str, allowed: frozenset[str]) -> str:
-    kept = "".join(character if character in allowed else " " for character in text)
+def _nearest(text: str, allowed: Callable[[str], bool]) -> str:
+    kept = "".join(character if allowed(character) else " " for character in text)
     return "-".join(kept.split())[:LONGEST_NAME].strip("-")
 
 

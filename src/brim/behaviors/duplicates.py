@@ -1,33 +1,66 @@
 """Rules that say the same: how alike two texts are, which pairs there are, and how two become one.
 
-Taking a rule for another loses it, while missing a duplicate only keeps it twice. So two texts are near duplicates only
-if they have the same words in the same order, apart from synonyms, fillers and a rare extra word.
+Taking a rule for another loses it, while missing a duplicate only keeps it twice. So brim merges only what is certain:
+the same phrases in another order or inflection, apart from synonyms and fillers. What is ``alike`` is offered to a
+person.
 """
 
 from __future__ import annotations
 
 import re
-from collections import namedtuple
+from collections import Counter, namedtuple
 from collections.abc import Iterable
-from functools import cache, lru_cache
+from functools import lru_cache
+from itertools import product
 from typing import Any, NamedTuple
 
 from brim.behaviors.behavior import Behavior, BehaviorKind, Provenance, Status, Usage
-from brim.behaviors.summary import one_line, single_words
+from brim.behaviors.clauses import HARD, SOFT, Clause, clauses_of, in_order, related, turns
+from brim.behaviors.stems import stem
 from brim.behaviors.when import When
-from brim.behaviors.words import looked_at, stem, tokens, word_list
+from brim.behaviors.words import tokens
 from brim.errors import InputError
-from brim.files import data_rows
 from brim.record import plain
 
 NEAR_DUPLICATE = 0.8
 """From here on two texts count as wordings of one rule."""
 DIFFERENT = 0.75
-"""The highest similarity of two texts whose sense differs."""
+"""The highest similarity of two texts that don't say the same for certain."""
+ALIKE = 0.5
+"""The share of common words from which two rules are offered to a person, if nothing keeps them apart."""
+WORK = 50_000
+"""Comparisons of a store's rules for pairs that may say the same."""
+BLANK = frozenset(
+    (
+        "use",
+        "make",
+        "keep",
+        "put",
+        "get",
+        "let",
+        "go",
+        "follow",
+        "apply",
+        "stick",
+        "run",
+        "do",
+        "end",
+        "what",
+        "how",
+        "merely",
+    )
+)
+"""Verbs that say nothing about what a rule is about."""
+GENERIC = frozenset(("cod", "fil", "statement", "thing", "place"))
+"""Nouns that do."""
+LIGHT = dict.fromkeys((*BLANK, *GENERIC, "write", "create"), 0.25)
+"""What those weigh that say little; others weigh 1."""
 _NAMES = re.compile(r"(?<=\s)[A-Z]\b|\b\w*[a-z][A-Z]\w*")
 """Words whose case matters: ``getUser``, and single letters inside a text."""
-WORDS_PER_EXTRA = 8
-"""For so many shared words, the longer of two wordings may have one extra."""
+_SYMBOLS = re.compile(r"[=<>&|+*/\\^%$#@~{}\[\]]+")
+"""Signs that are code: ``==`` and ``===`` have no words."""
+_NAMED = re.compile(r"`[^`]+`|(?<=[a-z,] )[A-Z][\w.+#-]*|\b[\w-]*(?:[a-z][A-Z]|\d|[._/][a-z])[\w./-]*")
+"""Names: code, a capital inside a sentence, ``camelCase``, ``py311`` and ``os.path``."""
 
 
 Similar = namedtuple("Similar", ("index", "similarity"))
@@ -67,7 +100,9 @@ def normalized(text: str) -> str:
 
 
 def similarity(a: str, b: str) -> float:
-    """Return how alike *a* and *b* are, from 0 to 1: their shared words, and at most 0.75 if the sense differs.
+    """Return how alike *a* and *b* are, from 0 to 1: their shared words, and at most 0.75 unless they say the same.
+
+    They do for certain if they have the same phrases, in any order and inflection.
 
     >>> similarity("Never use pip.", "Do not use pip"), similarity("Use uv, not pip", "Use pip, not uv")
     (0.99, 0.75)
@@ -75,19 +110,121 @@ def similarity(a: str, b: str) -> float:
     if normalized(a) == normalized(b):
         return 1.0
     one, other = _words(a), _words(b)
-    shared = set(one) & set(other)
+    shared = one & other
     if not shared:
         return 0.0
-    extra, missing = set(one) - shared, set(other) - shared
-    alike = min(0.99, 2 * len(shared) / (2 * len(shared) + len(extra) + len(missing)))
-    in_order = [word for word in one if word in shared] == [word for word in other if word in shared]
-    same = (
-        in_order
-        and _NAMES.findall(a) == _NAMES.findall(b)
-        and not (extra and missing)
-        and len(extra | missing) <= len(shared) // WORDS_PER_EXTRA
+    alike = min(0.99, 2 * len(shared) / (len(one) + len(other)))
+    is_same = _phrases(a) == _phrases(b) and all(each.findall(a) == each.findall(b) for each in (_NAMES, _SYMBOLS))
+    return 0.99 if is_same else min(alike, DIFFERENT)
+
+
+def alike(a: str, b: str) -> bool:
+    """Whether *a* and *b* may be wordings of one rule, so that a person should look: precision before recall.
+
+    What one of them negates, limits, counts, names or puts in the place of the other's word keeps them apart.
+
+    >>> alike("Write docstrings for every public function", "Document public functions with docstrings")
+    True
+    >>> alike("Sort the imports", "Sort the exports")
+    False
+    """
+    one, other = in_order(clauses_of(a)), in_order(clauses_of(b))
+    if {each.role for each in one} != {each.role for each in other} or _NAMES.findall(a) != _NAMES.findall(b):
+        return False
+    mine, theirs = _places(one), _places(other)
+    pairs = {word: match for word in mine if (match := next((each for each in theirs if related(word, each)), None))}
+    extra = [word for word in mine if word not in pairs]
+    missing = [word for word in theirs if word not in pairs.values()]
+    if any(map(turns, (*extra, *missing))) or _exchanged([(word, mine[word], theirs[pairs[word]]) for word in pairs]):
+        return False
+    if _lists_more(one, extra) or _lists_more(other, missing):
+        return False
+    if extra and missing:
+        if _is_put_for(mine, extra, theirs, missing) or (_names(a, extra) and _names(b, missing)):
+            return False
+    elif not extra and not missing and not _is_moved(one, other):
+        return False
+    weights = [sum(LIGHT.get(word, 1.0) for word in words) for words in (pairs, extra, missing)]
+    return weights[0] >= 1.5 and 2 * weights[0] / (2 * weights[0] + weights[1] + weights[2]) >= ALIKE
+
+
+class _Place(NamedTuple):
+    """Where a word is: in which clause of which kind, and after which preposition."""
+
+    role: str
+    negated: bool
+    number: int
+    lead: str
+
+    @property
+    def slot(self) -> tuple[str, str]:
+        """What another word is in the place of this one by."""
+        return self.role, "in" if self.lead in SOFT else self.lead
+
+
+_Places = dict[str, list[_Place]]
+
+
+def _places(clauses: tuple[Clause, ...]) -> _Places:
+    found: _Places = {}
+    numbers: dict[tuple[str, bool], int] = {}
+    for each in clauses:
+        number = numbers[each.role, each.negated] = numbers.get((each.role, each.negated), -1) + 1
+        for lead, words in each.phrases:
+            for word in words:
+                found.setdefault(word, []).append(_Place(each.role, each.negated, number, lead))
+    return found
+
+
+def _exchanged(pairs: list[tuple[str, list[_Place], list[_Place]]]) -> bool:
+    """Whether a word is negated or led elsewhere in one of two texts, or two words have changed places."""
+    moves = set()
+    for word, mine, theirs in pairs:
+        if word not in BLANK and {each[:2] for each in mine} != {each[:2] for each in theirs}:
+            return True
+        one, other = mine[0], theirs[0]
+        if one.lead != other.lead and {one.lead, other.lead} <= HARD:
+            return True
+        if len(mine) == len(theirs) == 1 and one != other:
+            moves.add((one, other))
+    return any((other, one) in moves for one, other in moves)
+
+
+def _is_put_for(mine: _Places, extra: list[str], theirs: _Places, missing: list[str]) -> bool:
+    """Whether a word of one text takes the place of another one's."""
+    pairs = product((word for word in extra if word not in BLANK), (word for word in missing if word not in BLANK))
+    return any(
+        one.slot == other.slot
+        for word, instead in pairs
+        if not {word, instead} <= GENERIC
+        for one, other in product(mine[word], theirs[instead])
     )
-    return alike if same and not any(map(_turns, extra | missing)) else min(alike, DIFFERENT)
+
+
+def _lists_more(clauses: tuple[Clause, ...], words: list[str]) -> bool:
+    """Whether one of the things that *clauses* list is among *words*, which the other text lacks."""
+    return any(lead == "and" and set(named) <= set(words) for each in clauses for lead, named in each.phrases)
+
+
+def _is_moved(one: tuple[Clause, ...], other: tuple[Clause, ...]) -> bool:
+    """Whether two texts with the same words differ in the place of one phrase per clause, as in a passive."""
+    for mine, theirs in zip(one, other, strict=False):
+        if dict(mine.led) != dict(theirs.led):
+            continue
+        words, moved = list(mine.words), list(theirs.words)
+        while words and words[0] == moved[0]:
+            del words[0], moved[0]
+        while words and words[-1] == moved[-1]:
+            del words[-1], moved[-1]
+        if sorted(words) == sorted(moved) and all(words[at:] + words[:at] != moved for at in range(len(words) or 1)):
+            return False
+    return True
+
+
+def _names(text: str, words: list[str]) -> bool:
+    """Whether one of *words* is a name in *text*: written as code, with a capital inside a sentence, or a tool."""
+    found = {stem(word) for name in _NAMED.finditer(text) for word in tokens(name[0])}
+    return not found.isdisjoint(words)
 
 
 def near_duplicate(a: str, b: str) -> bool:
@@ -102,42 +239,25 @@ def near_duplicate(a: str, b: str) -> bool:
 
 
 class Texts:
-    """Texts that can be asked for those nearly the same as another, without comparing each with each.
-
-    Of two texts that are more alike than ``DIFFERENT``, one has all words of the other. So it's enough to look where
-    the rarest word of one is.
-    """
+    """Texts that can be asked for those nearly the same as another, without comparing each with each."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self._texts: list[str] = []
-        self._words: list[frozenset[str]] = []
-        self._holders: dict[str, list[int]] = {}
-        self._by_rarest: dict[str, list[int]] = {}
+        self._same: dict[frozenset[tuple[object, ...]], list[int]] = {}
+        """The numbers of those with the same phrases."""
         for text in texts:
             self.add(text)
 
     def add(self, text: str) -> None:
         """Add *text* under the next number; the first has 0."""
-        words = _distinct(text)
-        self._by_rarest.setdefault(self._rarest(words), []).append(len(self._texts))
-        for word in words:
-            self._holders.setdefault(word, []).append(len(self._texts))
+        self._same.setdefault(_phrases(text), []).append(len(self._texts))
         self._texts.append(text)
-        self._words.append(words)
 
     def like(self, text: str, at_least: float) -> list[Similar]:
         """Return those that are alike from *at_least* on, in the order of their numbers."""
-        among = range(len(self._texts)) if at_least <= DIFFERENT else self._candidates(_distinct(text))
+        among = range(len(self._texts)) if at_least <= DIFFERENT else self._same.get(_phrases(text), [])
         found = [Similar(index, similarity(text, self._texts[index])) for index in among]
         return [each for each in found if each.similarity >= at_least and each.similarity > 0]
-
-    def _candidates(self, words: frozenset[str]) -> list[int]:
-        larger = [index for index in self._holders.get(self._rarest(words), ()) if words <= self._words[index]]
-        parts = (index for word in words for index in self._by_rarest.get(word, ()))
-        return sorted({*larger, *(index for index in parts if self._words[index] <= words)})
-
-    def _rarest(self, words: frozenset[str]) -> str:
-        return min(words, key=lambda word: (len(self._holders.get(word, ())), word))
 
 
 def near_pairs(behaviors: Iterable[Behavior], threshold: float) -> list[Pair]:
@@ -150,41 +270,40 @@ def near_pairs(behaviors: Iterable[Behavior], threshold: float) -> list[Pair]:
     return sorted(found, key=lambda pair: (-pair.similarity, pair.one.id, pair.other.id))
 
 
-def _distinct(text: str) -> frozenset[str]:
-    return frozenset(_words(text)) or frozenset((normalized(text),))
+def likely_pairs(behaviors: Iterable[Behavior]) -> list[Pair]:
+    """Return the pairs that may say the same, the most alike first; after ``WORK`` comparisons no more are found."""
+    ordered = sorted(behaviors, key=lambda behavior: behavior.id)
+    holders: dict[str, list[int]] = {}
+    found: list[Pair] = []
+    work = 0
+    for at, each in enumerate(ordered):
+        words = _words(each.canonical) - LIGHT.keys()
+        near = Counter(index for word in words for index in holders.get(word, ()))
+        for index in sorted(index for index, shared in near.items() if shared > 1 or len(words) < 3):
+            work += 1
+            if alike(ordered[index].canonical, each.canonical):
+                found.append(Pair(ordered[index], each, similarity(ordered[index].canonical, each.canonical)))
+        if work > WORK:
+            break
+        for word in words:
+            holders.setdefault(word, []).append(at)
+    return sorted(found, key=lambda pair: (-pair.similarity, pair.one.id, pair.other.id))
 
 
 @lru_cache(4_096)
-def _words(text: str) -> tuple[str, ...]:
-    """Return the words of *text* that say something, in order, one form for each word, its forms and synonyms."""
-    fillers, same = word_list("fillers.txt"), _canonical()
-    found = []
-    said = tokens(one_line(looked_at(text)))
-    over = "not" if "prefer" in said else "over"  # "Prefer uv over pip" is "Use uv, not pip"
-    for word in [over if each == "over" else each for each in said]:
-        if word not in fillers:
-            root = same.get(word) or stem(word)
-            found.append(same.get(root, root))
-    return tuple(found)
+def _words(text: str) -> frozenset[str]:
+    """Return the words of *text* that say something, one form for each word, its forms and synonyms."""
+    return frozenset(word for each in clauses_of(text) for word in each.words)
 
 
-@cache
-def _canonical() -> dict[str, str]:
-    """Return the word that is used for each of its synonyms; negations and conditions are known by their kind."""
-    kinds = {
-        word.replace("'", ""): "not" if kind == "instead" else kind.rstrip("*")
-        for kind, words in data_rows(__file__, "sense_kinds.tsv")
-        for word in words.split(", ")
-    }
-    synonyms = {
-        stem(other): word for word, others in data_rows(__file__, "synonyms.tsv") for other in (word, *others.split())
-    }
-    return {**synonyms, **kinds}
-
-
-def _turns(word: str) -> bool:
-    """Whether no wording may have *word* alone: a number, a negation, a condition or an exception."""
-    return word[0].isdecimal() or word in single_words() or word in _canonical().values()
+@lru_cache(4_096)
+def _phrases(text: str) -> frozenset[tuple[object, ...]]:
+    """Return what *text* says, whatever the order of its clauses and phrases; a text without words is itself."""
+    clauses = in_order(clauses_of(text))
+    keys = [each.key for each in clauses]
+    if sum(not each.role for each in clauses) > 1 and any(each.role for each in clauses):
+        return frozenset({tuple(keys)})  # which condition belongs to which clause is said by their order
+    return frozenset(keys) or frozenset({(normalized(text),)})
 
 
 def survivor(a: Behavior, b: Behavior) -> tuple[Behavior, Behavior]:
@@ -241,9 +360,12 @@ def merge(kept: Behavior, other: Behavior, now: float) -> Merged:
         changes.append(f"kind: {kept.kind} and {other.kind} became {kind}")
     if added := tuple(tag for tag in other.tags if tag not in kept.tags):
         changes.append(f"tags added: {', '.join(added)}")
+    if refused := tuple(block for block in other.blocks if block not in kept.blocks):
+        changes.append(f"blocks added: {', '.join(refused)}")
     merged = kept.replace(
         kind=kind,
         tags=kept.tags + added,
+        blocks=kept.blocks + refused,
         when=_when(kept.when, other.when, changes),
         confidence=max(kept.confidence, other.confidence),
         provenance=_provenance(kept, other),

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fnmatch import filter as like
 from typing import Any
 
 from brim.behaviors.behavior import (
@@ -28,14 +30,18 @@ from brim.behaviors.behavior import (
 )
 from brim.behaviors.jsonl import compact, no_number, seconds_of, with_extra
 from brim.behaviors.learning import id_of
+from brim.behaviors.tasks import known_tasks, named_task
 from brim.behaviors.when import ALIASES, When
 from brim.errors import InputError
+from brim.files import data_map
 
 _REPLACED = ("deprecated-to", "merged-into")
 """Edges of floop's that say that the target took the place of the source."""
 _RELATIONS = {"requires": "requires", "overrides": "overrides", "conflicts": "conflicts", "similar_to": "similar-to"}
 """Where a node itself names others, and what that means."""
 
+
+EXTENSIONS = ("file_ext", "file.ext", "ext")
 
 STATUSES = {
     "behavior": Status.ACTIVE,
@@ -44,6 +50,27 @@ STATUSES = {
     "merged-behavior": Status.SUPERSEDED,
 }
 """The kinds of node that are behaviors, and where each stands in its life."""
+
+KEYS = {
+    **dict.fromkeys(("file_path", "file.path"), "file"),
+    **dict.fromkeys(("file_language", "file.language"), "language"),
+    **dict.fromkeys(EXTENSIONS, "file"),
+}
+"""floop's names of conditions, and brim's."""
+DEVELOPMENT = frozenset({"development", "dev", "local", "*"})
+BUILD_SERVERS = frozenset({"ci", "github-actions", "gitlab-ci", "jenkins", "circleci", "travis"})
+EVERY_TASK = frozenset({"development", "coding", "implementation", "programming", "general", "*"})
+"""Names of tasks that say nothing: whatever a coding agent does is that."""
+OTHERS = {
+    "config.yaml": "floop's settings: see 'brim config list'",
+    "sessions": "what floop has told in sessions",
+    "floop.db": "floop's database: its rules are read from nodes.jsonl",
+    "audit.jsonl": "floop's log",
+    "events": "floop's log",
+    "vectors": "floop's index, which brim doesn't need",
+    "backups": "floop's backups",
+}
+"""What else may be in a ``.floop`` folder, and isn't read."""
 
 _BEFORE_TIME = -62_000_000_000.0
 """Go writes the first day of the year 1 for a time that is not set."""
@@ -61,7 +88,7 @@ class Unmapped:
     text: str
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.what}: {self.why}"
+        return f"{self.file}{f':{self.line}' if self.line else ''}: {self.what}: {self.why}"
 
 
 @dataclass(frozen=True)
@@ -74,13 +101,19 @@ class Floop:
 
 
 def read_floop(
-    nodes: Iterable[str], edges: Iterable[str] = (), corrections: Iterable[str] = (), *, scope: str = "user"
+    nodes: Iterable[str],
+    edges: Iterable[str] = (),
+    corrections: Iterable[str] = (),
+    *,
+    scope: str = "user",
+    projects: Collection[str] | None = None,
 ) -> Floop:
     """Return what the lines of ``nodes.jsonl``, ``edges.jsonl`` and ``corrections.jsonl`` hold.
 
-    *scope* is where a node belongs that does not say so: ``project`` for the ``.floop`` of a project.
+    *scope* is where a node belongs that does not say so: ``project`` for the ``.floop`` of a project. *projects* are
+    the names of the project that this is for: rules of others are listed. None brings all of them over.
     """
-    reader = _Reader(scope)
+    reader = _Reader(scope, projects)
     reader.read_nodes(nodes)
     for number, text, record in reader.records("edges.jsonl", edges, "edge"):
         reader.connect(number, text, record)
@@ -90,8 +123,8 @@ def read_floop(
 
 
 class _Reader:
-    def __init__(self, scope: str) -> None:
-        self.scope = scope
+    def __init__(self, scope: str, projects: Collection[str] | None) -> None:
+        self.scope, self.projects = scope, projects
         self.behaviors: dict[str, Behavior] = {}
         self.edges: dict[tuple[str, str, str], tuple[Edge, int, str]] = {}
         self.unmapped: list[Unmapped] = []
@@ -129,10 +162,16 @@ class _Reader:
             if node.get("id") == id:
                 del node["id"]
             try:
-                self.behaviors[id] = behavior_of(node, id, self.scope)
+                whose = _project_of(node)
+                if whose and self.projects is not None and whose not in self.projects:
+                    raise InputError(f"it belongs to the project {whose}: import this folder there")
+                when, problems = when_of(_inner(node, "content"))
+                self.behaviors[id] = behavior_of(node, id, self.scope, when)
             except (InputError, ValueError, RecursionError) as error:
                 self.miss(number, what, f"not brought over: {error}", text)
                 continue
+            for problem in problems:
+                self.miss(number, what, problem, text)
             if id in found:
                 self.miss(found[id][0], what, f"line {number} has the same id, and is used", found[id][1])
             found[id] = number, text, node
@@ -195,19 +234,17 @@ class _Reader:
             by_text.setdefault(behavior.canonical, []).append(behavior.id)
         for number, text, record in self.records("corrections.jsonl", lines, "correction"):
             try:
-                self.correct(number, text, record, by_text)
+                self.correct(text, record, by_text)
             except (InputError, ValueError, RecursionError) as error:
                 self.miss(number, f"correction {record.get('id') or ''}", f"not brought over: {error}", text)
 
-    def correct(self, number: int, text: str, record: dict[str, Any], by_text: dict[str, list[str]]) -> None:
+    def correct(self, text: str, record: dict[str, Any], by_text: dict[str, list[str]]) -> None:
         """Add a correction to what was learned from it; make a pending behavior of one that nothing was."""
         id, right = str(record.get("id") or ""), text_of(dict(record), "corrected_action")
         learned = self.learned_from.get(id) or by_text.get(right)
         if learned:
             changed = [_with_correction(self.behaviors[each], json.loads(text)) for each in learned]
             self.behaviors.update({each.id: each for each in changed})
-        elif record.get("processed") is True:
-            self.miss(number, f"correction {id}", "no behavior was learned from it, or it is gone", text)
         else:
             new = id_of(right)
             while new in self.behaviors:
@@ -261,7 +298,7 @@ def _id(given: object, otherwise: str) -> str:
 # One node of the graph as a behavior.
 
 
-def behavior_of(node: dict[str, Any], id: str, scope: str) -> Behavior:
+def behavior_of(node: dict[str, Any], id: str, scope: str, when: When) -> Behavior:
     """Return the behavior that *node* is, under *id*; *scope* is where it belongs if it does not say so itself.
 
     Raises ``InputError`` if there is no text in it. *node* is used up: what is left in it is in ``extra``.
@@ -281,7 +318,7 @@ def behavior_of(node: dict[str, Any], id: str, scope: str) -> Behavior:
         texts.pop("canonical"),
         summary=_line(texts, "summary"),
         tags=_tags(texts),
-        when=when_of(content),
+        when=when,
         scope=_scope(places, scope),
         status=status,
         priority=int(_number(places, "priority", lambda n: abs(n) < LARGEST_PRIORITY and n == int(n), 0)),
@@ -317,19 +354,59 @@ def text_of(place: dict[str, Any], key: str) -> str:
     return place.pop(key) if isinstance(place.get(key), str) else ""
 
 
-def when_of(content: dict[str, Any]) -> When:
-    """Return the conditions of *content*: numbers and truth values as texts; what isn't a condition stays there."""
+def when_of(content: dict[str, Any]) -> tuple[When, list[str]]:
+    """Return the conditions of *content* as brim knows them, and what is said of those that are left out.
+
+    Numbers and truth values are taken as texts. What isn't a condition, or says nothing that brim could know, stays in
+    *content*: a rule that waits for it would never be told.
+    """
     given = _inner(content, "when")
     found: dict[str, list[str]] = {}
+    problems: list[str] = []
     for key, value in list(given.items()):
         values = [
             each.strip() if isinstance(each, str) else compact(each) if isinstance(each, (bool, int, float)) else ""
             for each in (value if isinstance(value, list) else [value])
         ]
-        if key and key.isprintable() and values and all(values):
-            found.setdefault(ALIASES.get(key, key), []).extend(values)
+        if not (key and key.isprintable() and values and all(values)):
+            continue
+        name = KEYS.get(key, ALIASES.get(key, key))
+        known, problem = _translated(name, key, values)
+        if problem:
+            problems.append(f"when {key} is {', '.join(values)}: {problem}")
+        if known:
+            found.setdefault(name, []).extend(known)
             del given[key]
-    return When.of(found)
+    return When.of(found), problems
+
+
+def _translated(name: str, key: str, values: list[str]) -> tuple[list[str], str]:
+    """Return the *values* of a condition as brim knows them; none, with the reason, if it holds everywhere or never."""
+    lower = [each.lower() for each in values]
+    known, problem = values, ""
+    if name in ("repo", "user"):
+        known, problem = [], f"brim doesn't know the {name}, so the rule is told in any"
+    elif name == "environment":
+        known = [each for each in ("ci",) if not BUILD_SERVERS.isdisjoint(lower) and DEVELOPMENT.isdisjoint(lower)]
+        problem = "" if known else "brim knows only whether this is CI, so the rule is told everywhere"
+    elif key in EXTENSIONS:
+        known = [f"*{each if each.startswith('.') else f'.{each}'}" for each in values]
+    elif name == "task":
+        known = list(dict.fromkeys(task for each in values for task in _tasks(each)))
+        known = known if EVERY_TASK.isdisjoint(lower) else []
+        problem = "" if known else "brim doesn't recognize this task, so the rule is told with any"
+    elif name == "language" and "*" in "".join(values):
+        languages = dict.fromkeys(data_map(__file__, "languages.tsv").values())
+        known = [one for each in lower for one in like(languages, each)]
+        problem = "" if known else "brim knows no language like that, so the rule is told with any"
+    return known, problem
+
+
+def _tasks(task: str) -> list[str]:
+    """Return *task* with the names by which brim knows it; nothing if it doesn't."""
+    if "*" in task:
+        return like(known_tasks(), task.lower())
+    return list(dict.fromkeys((task, named_task(task)))) if named_task(task).casefold() in known_tasks() else []
 
 
 def _inner(place: dict[str, Any], key: str) -> dict[str, Any]:
@@ -367,10 +444,19 @@ def _tags(texts: dict[str, Any]) -> tuple[str, ...]:
     given = texts.get("tags")
     if not isinstance(given, list):
         return ()
-    near = tuple(filter(None, [as_tag(tag) for tag in given if isinstance(tag, str)]))
+    near = tuple(tag for each in given if isinstance(each, str) and (tag := as_tag(each)))
     if list(near) == given:
         del texts["tags"]
     return checked_tags(near)
+
+
+def _project_of(node: dict[str, Any]) -> str:
+    """Return the name of the project that *node* is for, if it names one."""
+    for place in (_inner(node, "metadata"), _inner(node, "content"), node):
+        scope = place.get("scope")
+        if isinstance(scope, str) and scope:
+            return scope.removeprefix("project:") if scope.startswith("project:") else ""
+    return ""
 
 
 def _scope(places: tuple[dict[str, Any], ...], otherwise: str) -> str:
@@ -418,13 +504,11 @@ FLOOP_FILES = ("nodes.jsonl", "edges.jsonl", "corrections.jsonl")
 
 
 def floop_folder(given: str) -> str:
-    """Return the folder that floop's files are in."""
+    """Return the folder that floop's files are in: *given*, or the ``.floop`` in it; empty if there is none."""
     for folder in (given, os.path.join(given, ".floop")):
         if any(os.path.isfile(os.path.join(folder, name)) for name in FLOOP_FILES):
             return os.path.normpath(folder)
-    if not os.path.isdir(given):
-        raise InputError(f"{given}: no such folder")
-    raise InputError(f"{given}: holds none of {', '.join(FLOOP_FILES)}: name a .floop folder, or the folder around it")
+    return ""
 
 
 def _lines_of(path: str) -> list[str]:
@@ -438,7 +522,34 @@ def _lines_of(path: str) -> list[str]:
         raise InputError(f"{path}: {error.strerror or error}") from None
 
 
-def read_floop_folder(folder: str, *, scope: str) -> Floop:
-    """Read the files of floop in *folder*; *scope* is that of behaviors that do not say theirs."""
+def read_floop_folder(folder: str, *, scope: str, projects: Collection[str] | None = None) -> Floop:
+    """Read the files of floop in *folder*; see ``read_floop``. What else is there is listed."""
     nodes, edges, corrections = (_lines_of(os.path.join(folder, name)) for name in FLOOP_FILES)
-    return read_floop(nodes, edges, corrections, scope=scope)
+    found = read_floop(nodes, edges, corrections, scope=scope, projects=projects)
+    return replace(found, unmapped=(*found.unmapped, *_others(folder)))
+
+
+def _others(folder: str) -> Iterator[Unmapped]:
+    """Yield what else is in *folder*."""
+    for name, why in OTHERS.items():
+        if os.path.exists(os.path.join(folder, name)):
+            yield Unmapped(name, 0, "left out", why, "")
+    for place, _, names in os.walk(folder):
+        for name in sorted(names):
+            if name.endswith(".fpack"):
+                path = os.path.relpath(os.path.join(place, name), folder).replace(os.sep, "/")
+                why = "a pack: floop writes the rules of an installed one to nodes.jsonl"
+                yield Unmapped(path, 0, "left out", why, "")
+
+
+def project_names(project: str) -> list[str]:
+    """Return by which names floop may know *project*: its own, its repository's, its folder's."""
+    text = "\n".join(_lines_of(os.path.join(project, ".floop", "config.yaml")))
+    found = re.findall(r"^\s+(?:id|name):\s*['\"]?([^'\"#\n]+?)['\"]?\s*(?:#.*)?$", text, re.MULTILINE)
+    remote = re.search(
+        r"^\s*url\s*=\s*(\S+)$", "\n".join(_lines_of(os.path.join(project, ".git", "config"))), re.MULTILINE
+    )
+    if remote:
+        path = remote[1].removesuffix("/").removesuffix(".git").replace(":", "/")
+        found += ["/".join(path.split("/")[-2:]), path.rsplit("/", 1)[-1]]
+    return list(dict.fromkeys((*found, os.path.basename(os.path.realpath(project)))))

@@ -16,6 +16,7 @@ from decimal import Context, Decimal
 from typing import Any
 
 from brim.behaviors.behavior import Behavior, Edge, Provenance, Usage
+from brim.behaviors.blocks import checked_blocks
 from brim.behaviors.when import When
 from brim.errors import InputError
 
@@ -26,7 +27,7 @@ VERSION = 1
 _CONFLICT = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
 _TIMES = frozenset({"at", "created_at", "updated_at", "last_used", "last_activated"})
 _WANTED = {
-    **dict.fromkeys(("tags", "supersedes", "variants"), "a list of texts"),
+    **dict.fromkeys(("tags", "supersedes", "variants", "blocks"), "a list of texts"),
     **dict.fromkeys(("priority", "injected", "confirmed", "overridden"), "a whole number"),
     **dict.fromkeys(("confidence", "weight"), "a number"),
     **dict.fromkeys(("when", "provenance", "usage", "extra"), ""),
@@ -236,6 +237,8 @@ def decode(record: Mapping[str, Any]) -> Behavior:
             unknown |= {f"{field}.{key}": value for key, value in part.items() if key not in kind.__match_args__}
     if "when" in fields:
         fields["when"] = When.of(_mapping("when", fields["when"]))
+    if "blocks" in fields:
+        fields["blocks"] = checked_blocks(fields["blocks"])
     extra = fields.get("extra", "")
     try:
         fields["extra"] = with_extra(extra if isinstance(extra, str) else compact(extra), unknown)

@@ -24,11 +24,13 @@ from brim.behaviors.behavior import (
     Status,
     as_tag,
 )
+from brim.behaviors.blocks import checked_blocks
 from brim.behaviors.duplicates import NEAR_DUPLICATE, Texts, both, merge, normalized
+from brim.behaviors.stems import stem
 from brim.behaviors.summary import one_line
 from brim.behaviors.tasks import language_of, named_task
 from brim.behaviors.when import When
-from brim.behaviors.words import is_unspaced, looked_at, stem, tokens, word_list
+from brim.behaviors.words import is_unspaced, looked_at, tokens, word_list
 from brim.errors import InputError
 from brim.files import data_rows
 from brim.masking import mask
@@ -42,6 +44,8 @@ AGENT_CONFIDENCE = 0.4
 MOST_TAGS = 8
 LONGEST_INFERRED_NAME = 50
 WORDS_IN_NAME = 6
+WORDS_LOOKED_AT = 20
+"""Words at the beginning that a name is made of."""
 
 _OPENERS = frozenset(("please", "you", "we", "and", "but", "also", "always", "important", "note", "remember", "so"))
 _CONDITIONS = tuple(
@@ -52,7 +56,9 @@ _STEP = re.compile(r"^\s*\d+[.):](?= |$)", re.MULTILINE)
 _BEFORE, _AFTER = r"(?<![^\W_])", r"(?![^\W_])"
 _STEPS_TOLD = re.compile(f"{_BEFORE}(?:step 1|first.*{_BEFORE}then){_AFTER}", re.DOTALL)
 _ACCENTS, _UNNAMED = re.compile("[\u0300-\u036f]"), re.compile("[^A-Za-z0-9.]+")
-_NEGATIONS = frozenset(("not", "no", "never", "only", "without", "instead", "before", "after", "unless", "dont"))
+_NEGATIONS = frozenset(
+    ("not", "no", "never", "only", "without", "instead", "before", "after", "unless", "dont", "except", "until")
+)
 
 GAIN = 0.2
 """Share of the distance to 1 that a confirmation closes."""
@@ -107,18 +113,7 @@ class Known:
         For an agent *anywhere*: a project's note must not stand in front of the user's own rule.
         """
         found = self.saying(behavior.canonical, None if anywhere else behavior.scope)
-        for each in found:
-            step, seen = each, {each.id}
-            while (
-                step.status is Status.SUPERSEDED
-                and (heir := self.get(behavior.scope, step.superseded_by or "")) is not None
-                and heir.id not in seen
-            ):
-                step = heir
-                seen.add(step.id)
-            if step.live:
-                return step
-        return found[0] if found else None
+        return next((each for each in found if each.live), found[0] if found else None)
 
     def near(self, behavior: Behavior, at_least: float) -> Behavior | None:
         """Return the live behavior of the same scope that says the same in other words."""
@@ -154,6 +149,7 @@ def learn(
     kind: BehaviorKind | str | None = None,
     name: str | None = None,
     when: When | Mapping[str, object] | None = None,
+    blocks: Iterable[str] = (),
     scope: str = "user",
     source: str = "human",
     session: str = "",
@@ -166,11 +162,14 @@ def learn(
     The text is kept as it is given, but secrets are masked, NULs removed and lone surrogates replaced. What is not
     given is inferred. The same text again confirms what is there. Another wording of a live behavior of the same scope
     is merged into it; *near_duplicate* is how similar that has to be, and 1 merges nothing. What an agent says becomes
-    a pending note of the project, at most a directive, and never changes what a person has taught.
+    a pending note of the project, at most a directive, and never changes what a person has taught. *blocks* are what
+    it refuses; such a rule is a constraint unless *kind* says otherwise, and an agent's note has none.
     """
     _check(source, right, wrong, file, task, session)
     right, wrong, file, task, session = map(cleaned, (right, wrong, file, task, session))
     by_agent, tags = source == "agent", tuple(tags)
+    blocks = () if by_agent else checked_blocks(blocks)
+    kind = kind or (BehaviorKind.CONSTRAINT if blocks else None)
     behavior = Behavior(
         id=id_of(right),
         name=name or infer_name(right),
@@ -178,6 +177,7 @@ def learn(
         canonical=right,
         tags=tags or infer_tags(right, file),
         when=infer_when(file, task) if when is None else when,
+        blocks=blocks,
         scope="project" if by_agent else scope,
         status=Status.PENDING if by_agent else Status.ACTIVE,
         provenance=Provenance(source, at=now, wrong=wrong, file=file, task=task, session=session),
@@ -190,7 +190,7 @@ def learn(
     known = existing if isinstance(existing, Known) else Known(existing)
     again = known.same_text(behavior, anywhere=by_agent)
     if again is not None:
-        given = {"kind": kind, "name": name, "when": when, "tags": tags}
+        given = {"kind": kind, "name": name, "when": when, "tags": tags, "blocks": blocks}
         return _again(again, behavior, [key for key, value in given.items() if value], by_agent, now)
     near = known.near(behavior, near_duplicate)
     behavior = _apart(behavior, known, named=bool(name))
@@ -241,15 +241,16 @@ def _again(known: Behavior, said: Behavior, given: list[str], by_agent: bool, no
         return Learned(known, known, (f"known already as {known.id}, which an agent cannot change",))
     changes = [f"confirmed: known already as {known.id}"]
     fields = {} if by_agent else {key: getattr(said, key) for key in given}
-    if "tags" in fields:
-        fields["tags"] = tuple(dict.fromkeys((*known.tags, *said.tags)))
+    for key in ("tags", "blocks"):
+        if key in fields:
+            fields[key] = tuple(dict.fromkeys((*getattr(known, key), *getattr(said, key))))
     fields = {key: value for key, value in fields.items() if value != getattr(known, key)}
     provenance = known.provenance.replace(wrong=both(known.provenance.wrong, said.provenance.wrong))
     again = known
     if not known.live or (is_note and not by_agent):
         changes.append("it was unconfirmed" if known.live else f"it was {known.status} and is active again")
         again = known.replace(status=Status.ACTIVE, superseded_by=None)
-        provenance = provenance.replace(source="human")
+        provenance = provenance.replace(source="human", at=now)
     changes.extend(f"{key} changed" for key in fields)
     return Learned(confirmed(again.replace(**fields, provenance=provenance), now), known, tuple(changes))
 
@@ -302,6 +303,18 @@ def overridden(behavior: Behavior, now: float, by_agent: bool = False) -> Behavi
     )
 
 
+HOLDING = ("kind", "canonical", "summary", "when")
+"""What of a constraint decides whether and when it holds."""
+
+
+def loosens(old: Behavior | None, new: Behavior) -> bool:
+    """Whether *new* in place of *old* could make a constraint hold less, or refuses less."""
+    if old is None or not old.live or (old.kind is not BehaviorKind.CONSTRAINT and not old.blocks):
+        return False
+    changed = any(getattr(new, field) != getattr(old, field) for field in HOLDING)
+    return changed or not new.live or not set(old.blocks) <= set(new.blocks)
+
+
 # What a correction says besides its text: guesses by word lists.
 
 
@@ -345,11 +358,24 @@ def infer_name(right: str) -> str:
     >>> infer_name("Please always use uv, and never pip, for installing packages."), infer_name("Größe prüfen!")
     ('use-uv-never-pip-installing-packages', 'grosse-prufen')
     """
-    words = list(islice(_name_words(looked_at(right)), WORDS_IN_NAME))
-    names = ["-".join(words[:size]) for size in range(len(words), 0, -1)]
-    fitting = (name for name in names if len(name) <= LONGEST_INFERRED_NAME)
-    first = words[0][:LONGEST_INFERRED_NAME].strip("-.") if words else ""
-    return next(fitting, first) or f"rule-{id_of(right)[2:8]}"
+    words = list(islice(_name_words(looked_at(right)), WORDS_LOOKED_AT))
+    chosen = _sense_first(words)
+    while len(chosen) > WORDS_IN_NAME or len("-".join(words[at] for at in sorted(chosen))) > LONGEST_INFERRED_NAME:
+        if len(chosen) == 1:
+            break
+        chosen.pop()
+    name = "-".join(words[at] for at in sorted(chosen))[:LONGEST_INFERRED_NAME].strip("-.")
+    return name or f"rule-{id_of(right)[2:8]}"
+
+
+def _sense_first(words: list[str]) -> list[int]:
+    """Return the places of *words* in the order in which a name needs them.
+
+    What turns the sense comes first, with what it speaks of: ``without-asking`` is worth more than a fourth noun.
+    """
+    turning = [at for at, word in enumerate(words) if word in _NEGATIONS]
+    needed = dict.fromkeys((0, *(each for at in turning for each in (at, at + 1) if each < len(words))))
+    return list(dict.fromkeys((*needed, *range(len(words)))))[: len(words)]
 
 
 def infer_when(file: str = "", task: str = "") -> When:

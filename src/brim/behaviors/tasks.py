@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from brim.behaviors.words import looked_at, stem, tokens
+from brim.behaviors.stems import stem
+from brim.behaviors.words import looked_at, tokens
 from brim.files import data_lines, data_map, data_rows
 
 RUN = 3
 """What a command counts against a word: a command is done, a word is only said."""
+
+EDITING = "editing"
+"""The task of changing files, which no word names: a rule for every change is for it."""
 
 _STEPS = ("&&", "||", ";", "|", "$(", "`", "(", ")", "{", "}")
 
@@ -32,6 +36,20 @@ def tasks_of(text: str) -> tuple[str, ...]:
             points[task] = points.get(task, 0) + 1
     order = list(known_tasks())
     return tuple(sorted(points, key=lambda task: (-points[task], order.index(task))))
+
+
+def programs_of(text: str) -> tuple[str, ...]:
+    """Return the programs that the commands in *text* run, each alone and with its next word if that is one.
+
+    >>> programs_of("cd api && uv run pytest -x; git push origin")
+    ('cd', 'cd api', 'pytest', 'git', 'git push')
+    """
+    found = []
+    for first, *rest in _commands(text):
+        found.append(first)
+        if rest and rest[0].isidentifier():
+            found.append(f"{first} {rest[0]}")
+    return tuple(dict.fromkeys(found))
 
 
 def named_task(task: str) -> str:

@@ -1,15 +1,15 @@
 """The words of a text that can say what it is about: lower-case stems, without stop words.
 
-A prompt or a shell command matches a behavior if the two have such a word in common (``behavior_words``). The stemmer
-is small on purpose: it has to bring the forms of one word together, not to find its root. Scripts that are written
-without spaces, and Korean, whose particles stick to their words, are taken as pairs of neighbouring characters.
+Which form a word has is up to ``stems``. Scripts that are written without spaces, and Korean, whose particles stick to
+their words, are taken as pairs of neighbouring characters.
 """
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import cache
 
-from brim.files import data_lines, data_map
+from brim.behaviors.stems import language_spoken, stems
+from brim.files import data_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ HEAD = 16_000
 TAIL = 4_000
 """Characters at its end that are. What is pasted between them is not what it is about."""
 
-_VOWELS = frozenset("aeiouy")
 _UNSPACED = (
     (0x0E00, 0x0EFF),  # Thai, Lao
     (0x1000, 0x109F),  # Burmese
@@ -45,8 +44,20 @@ def words_of(text: str) -> frozenset[str]:
     >>> sorted(words_of("Please use this file to install the dependencies with uv"))
     ['dependency', 'instal', 'uv']
     """
-    found = {stem(word) for word in set(tokens(looked_at(text))) if not _says_nothing(word)}
-    return frozenset(found - word_list("stop_stems.txt"))
+    return frozenset(stems_of(text))
+
+
+def stems_of(text: str) -> list[str]:
+    """Return the stems of ``words_of``, each as often as it stands in *text*."""
+    words = tokens(looked_at(text))
+    language = language_spoken(words)
+    if language == "en":
+        stop = word_list("stop_stems.txt")
+        found = {word: [each for each in stems(word, "en") if each not in stop] for word in set(words)}
+    else:
+        stop = word_list("stopwords.txt")
+        found = {word: [] if word in stop else stems(word, language) for word in set(words)}
+    return [each for word in words if not _says_nothing(word) for each in found[word]]
 
 
 def behavior_words(name: str, tags: Iterable[str]) -> frozenset[str]:
@@ -85,34 +96,6 @@ def tokens(text: str) -> list[str]:
     return found
 
 
-@lru_cache(maxsize=4_096)
-def stem(word: str) -> str:
-    """Return the form in which *word*, in lower case, meets its other forms.
-
-    >>> [stem(word) for word in ("testing", "tests", "policies", "migrations", "migrate", "string", "uv")]
-    ['test', 'test', 'policy', 'migr', 'migr', 'string', 'uv']
-    """
-    known = data_map(__file__, "stems.tsv")
-    if word in known or not word.isascii() or not word.isalpha():
-        return known.get(word, word)
-    root = _singular(word)
-    for ending in ("ing", "ed"):
-        if root.endswith(ending) and not root.endswith("eed") and _stands(root[: -len(ending)]):
-            root = root[: -len(ending)]
-            root = root[:-1] if root[-1] == root[-2] and root[-1] not in "lsz" else root
-            break
-    if root in known:
-        return known[root]
-    if len(root) > 3 and root[-1] == "e" and root[-2] != "e":
-        root = root[:-2] + "y" if root.endswith("ie") else root[:-1]
-    for ending in ("ation", "at", "ion"):
-        rest = root.removesuffix(ending)
-        if rest != root and _stands(rest) and (ending != "ion" or rest[-1] in "st"):
-            root = rest
-            break
-    return root[:-1] if len(root) > 5 and root.endswith("ll") else root
-
-
 def is_mark(character: str) -> bool:
     """Whether *character* is an accent or vowel sign, which belongs to what is before it."""
     if character < "\u0300":
@@ -125,19 +108,6 @@ def is_mark(character: str) -> bool:
 def is_unspaced(character: str) -> bool:
     """Whether *character* is of a script that is written without spaces, or of Korean."""
     return character >= "\u0e00" and bool(_unspaced(character))
-
-
-def _singular(word: str) -> str:
-    if len(word) < 4 or word[-1] != "s" or word.endswith(("ss", "us", "is")):
-        return word
-    if word.endswith("ies"):
-        return word[:-3] + "y"
-    return word[:-2] if word.endswith(("sses", "ches", "shes", "xes", "zzes")) else word[:-1]
-
-
-def _stands(rest: str) -> bool:
-    """Whether *rest* can be a word without its ending."""
-    return len(rest) > 2 and not _VOWELS.isdisjoint(rest)
 
 
 @cache

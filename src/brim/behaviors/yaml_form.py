@@ -7,17 +7,19 @@ from typing import Any
 import yaml
 
 from brim.behaviors.behavior import Behavior, BehaviorKind
+from brim.behaviors.blocks import checked_blocks
 from brim.behaviors.summary import summarize
 from brim.config.text import Loader, read_mapping
 from brim.errors import BrimError, InputError
 
-FIELDS = ("name", "kind", "tags", "when", "summary", "priority", "canonical")
+FIELDS = ("name", "kind", "tags", "when", "blocks", "summary", "priority", "canonical")
 """What can be edited, in the order of the file."""
 
 HEAD = """\
 # Edit what you like, save and close; nothing changes if you leave it as it is.
 # kind: {kinds}
 # when: conditions by key (file, language, task, environment, project_type, branch, or your own); {{}} is always
+# blocks: what is refused: "run npm install", "edit dist/**", "tool WebFetch"; [] is nothing
 # summary: one line; if it is empty, it is made from the text where it is needed
 """
 
@@ -34,6 +36,7 @@ def as_yaml(behavior: Behavior) -> str:
         f"kind: {behavior.kind}",
         f"tags: [{', '.join(map(_scalar, behavior.tags))}]",
         f"when:{''.join(when) or ' {}'}",
+        f"blocks: [{', '.join(map(_scalar, behavior.blocks))}]",
         f"summary: {_scalar(behavior.summary)}",
         f"priority: {behavior.priority}",
         f"canonical: {_text(behavior.canonical)}",
@@ -76,6 +79,8 @@ def _checked(field: str, value: Any) -> Any:
         if not isinstance(value, list):
             raise InputError("tags must be a list: [python, testing]")
         return [str(tag).strip() for tag in value]
+    if field == "blocks":
+        return checked_blocks([value] if isinstance(value, str) else [] if value is None else value)
     if field == "when":
         value = {} if value is None else value
         if not isinstance(value, dict):

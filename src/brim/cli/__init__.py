@@ -16,7 +16,7 @@ from importlib import import_module
 from brim import __version__
 from brim.cli.options import Command
 from brim.cli.output import end_with_reader, note, prepare_output
-from brim.errors import BrimError
+from brim.errors import BrimError, PersonNeeded
 
 SHOWN = {
     "everyday": {
@@ -57,7 +57,8 @@ HIDDEN = {
     "rules.show": "rules show, show",
     "rules.remove": "rules remove, forget",
     "rules.restore": "rules restore, unforget",
-    "rules.review": "rules review, review",
+    "rules.allow": "rules allow",
+    "review.review": "rules review, review",
     "edit.edit": "rules edit, edit",
     "duplicates.merge": "rules merge, merge",
     "duplicates.dedupe": "rules dedupe, dedupe",
@@ -109,7 +110,7 @@ def main() -> None:
             sys.stdout.flush()
     except BrimError as error:
         note(str(error))
-        code = 2
+        code = 1 if isinstance(error, PersonNeeded) else 2
     except OSError as error:  # rooms turn most of theirs into BrimErrors; without a name it's the output's
         place = error.filename2 or error.filename
         if place is None:

@@ -12,7 +12,8 @@ from contextlib import suppress
 from functools import cached_property
 
 from brim.cli.output import note
-from brim.errors import BrimError, InputError
+from brim.config.places import agents_environment
+from brim.errors import BrimError, InputError, PersonNeeded
 from brim.record import Record
 from brim.workspace import Workspace, working_folder
 
@@ -307,6 +308,18 @@ def situation_of(options: Namespace, workspace: Workspace) -> Context:
     )
 
 
+# People ---------------------------------------------------------------------------------------------------------
+
+
+def need_person(what: str) -> None:
+    """Raise if an agent runs this command: *what* it does loosens something, and only a person may do that."""
+    if agent := agents_environment(os.environ):
+        by = f"and this command was run by {agent}" if agent != "an agent" else "and an agent ran this command"
+        raise PersonNeeded(
+            f"only a person {what}, {by}: nothing was changed. Your user can do it in a terminal of their own"
+        )
+
+
 # Questions ------------------------------------------------------------------------------------------------------
 
 
@@ -336,8 +349,34 @@ def is_person_there() -> bool:
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
-def answer(question: str) -> str:
-    """Ask on standard error, so that standard output stays clean, and return what was typed."""
+def agrees(question: str) -> bool:
+    """Whether a person at the terminal agrees: a bare Enter does, the end of input doesn't."""
+    return answer(f"{question} [Y/n] ", at_end="n").casefold() in ("", "y", "yes")
+
+
+def one_key(question: str) -> str:
+    """Ask on standard error, and return the key that a person pressed, in lower case; empty at the end of input."""
+    try:
+        import termios
+        import tty
+
+        before = termios.tcgetattr(sys.stdin)
+    except (ImportError, termios.error):  # not a terminal of this kind: then with Enter
+        return answer(question)[:1].lower()
+    sys.stdout.flush()
+    sys.stderr.write(question)
+    sys.stderr.flush()
+    try:
+        tty.setcbreak(sys.stdin, termios.TCSANOW)  # what was typed ahead counts
+        key = os.read(sys.stdin.fileno(), 1).decode("utf-8", "replace")
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+    sys.stderr.write(f"{key if key.isprintable() else ''}\n")
+    return "" if key == "\x04" else key.lower()
+
+
+def answer(question: str, *, at_end: str = "") -> str:
+    """Ask on standard error, so that standard output stays clean, and return what was typed, *at_end* if nothing."""
     if sys.stdout is not None:
         sys.stdout.flush()
     sys.stderr.write(question)
@@ -345,4 +384,4 @@ def answer(question: str) -> str:
     typed = sys.stdin.readline()
     if not typed.endswith("\n"):
         sys.stderr.write("\n")
-    return typed.strip()
+    return typed.strip() if typed else at_end

@@ -18,7 +18,7 @@ class Dropped(Value):
     indices: tuple[int, ...]
     """Their places in the given list."""
     kind: str
-    """What they were: ``user``, ``assistant``, ``step`` (calls with their results) or ``broken``."""
+    """What they were: ``user``, ``assistant``, ``step`` (calls with their results), ``broken``, or ``compacted``."""
     tokens: int
     """Their size."""
     reason: str
@@ -70,7 +70,7 @@ class Receipt(Value):
     """What a prune did, and why."""
 
     pruner: str
-    """The strategy: ``fifo``, ``sliding``, ``summarize``, ``watermark``, ``cap`` or ``tiered``."""
+    """The strategy: ``fifo``, ``sliding``, ``summarize``, ``watermark``, ``cap``, ``shorten`` or ``tiered``."""
     provider: Provider
     """Whose rules were kept."""
     model: str | None

@@ -17,16 +17,12 @@ if TYPE_CHECKING:
     from brim.spend.periods import Allowance
     from brim.store.books import Scope
     from brim.store.database import Database
-    from brim.workspace import Workspace
 
 MAIN = "main"
 """The name of the main thread."""
 
 PATIENT = 3
 """Calls that are refused before the turn is ended: the agent has been told how to end it itself."""
-
-FRESH = 3600.0
-"""Seconds for which a reading of a plan's window can hold an agent."""
 
 LIMITED, DENIED, PAYS = "limited", "denied", "pays"
 """Kept in a session's state: whether there is a limit, which calls were refused, and which project pays."""
@@ -179,24 +175,14 @@ def _allowances(
     found = []
     for each in kept:
         if each.unit == "percent":
-            found += _plan_limit(each, call.agent, workspace)
+            from brim.spend.periods import plan_limits
+
+            found += plan_limits(each, call.agent, workspace.home, workspace.environ, workspace.now)
         elif not each.is_pattern:
             found.append(each.seen(workspace.now))
         elif (each.period, each.unit) not in kinds and (each.period == "session" or call.sub_agent):
             found.append(each.of(names[1] if each.period == "session" else names[2]))
     return found
-
-
-def _plan_limit(allowance: Allowance, agent: str, workspace: Workspace) -> list[Allowance]:
-    """Return *allowance* with how much of its plan's window *agent* has used, if a fresh reading says so."""
-    from brim.spend.periods import plan_readings
-
-    now = workspace.now
-    return [
-        allowance.replace(spent=int(100 * each.used), starts=each.read_at, ends=each.resets_at)
-        for each in plan_readings(allowance, workspace.home, workspace.environ if agent == "codex" else None, now)
-        if each.agent == agent and abs(now - each.read_at) <= FRESH
-    ]
 
 
 # What happens at a limit ------------------------------------------------------------------------------------------

@@ -44,6 +44,9 @@ SECONDS, LEAST = 0.4, 0.05
 LARGE = 1 << 21
 """Bytes since the last end of a turn from which on the last answer isn't waited for."""
 
+LONGEST_CORRECTION = 600
+"""Characters of a prompt that can correct the agent: a longer one is a task, or a pasted log."""
+
 _FAILED = "failures"
 
 
@@ -109,8 +112,10 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
 
     It is also the first chance to warn after a turn that was interrupted.
     """
-    from brim.hooks.rules import tell_now
+    from brim.hooks.rules import forget_held, tell_now
 
+    if call.human and call.session:
+        forget_held(call, workspace)
     late = attempt(_told_late, call, workspace) if call.agent == "gemini" else NOTHING
     now = attempt(lambda call, workspace: tell_now(call, workspace, new_prompt=call.human), call, workspace, again=True)
     told = joined(late, now)
@@ -118,7 +123,19 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
         return told
     if call.human:
         attempt(journal_prompt, call, workspace)
+        attempt(_keep_correction, call, workspace)
     return joined(told, attempt(project_note, call, workspace), attempt(_warn_meanwhile, call, workspace))
+
+
+def _keep_correction(call: HookCall, workspace: HookWorkspace) -> None:
+    if len(call.prompt) > LONGEST_CORRECTION or call.sub_agent:
+        return
+    from brim.behaviors.corrections import is_correction
+
+    if is_correction(call.prompt):
+        from brim.hooks.corrections import keep_correction
+
+        keep_correction(call, workspace)
 
 
 # A tool -----------------------------------------------------------------------------------------------------------
@@ -127,17 +144,27 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
 def before_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Return whether the call may be made, and the rules that matter for it.
 
-    They reach the model with the result of the call. A call that a constraint is about can be held back once, so that
-    it is known before: the setting ``hooks.gate``. So can one that goes round in circles: ``hooks.loops``.
+    They reach the model with the result of the call. What a rule blocks is refused every time; what a person has
+    allowed once isn't held for anything but money, since the permission is used up by then. A call that a constraint
+    is about can be held back once, so that it is known before: the setting ``hooks.gate``. So can one that goes round
+    in circles: ``hooks.loops``.
     """
+    from brim.hooks.blocks import hold_block
     from brim.hooks.loops import hold_loop
-    from brim.hooks.rules import tell_now
+    from brim.hooks.rules import note_repeated, tell_now
 
     spending = attempt(spend_gate, call, workspace)
-    looping = NOTHING if spending.deny else attempt(hold_loop, call, workspace)
-    if spending.deny or looping.deny:
+    if spending.deny:
+        return spending
+    blocked = attempt(hold_block, call, workspace, again=True)
+    if blocked:
+        return joined(spending, blocked)
+    looping = attempt(hold_loop, call, workspace)
+    if looping.deny:
         return joined(spending, looping)
     told = attempt(lambda call, workspace: tell_now(call, workspace, of_call=True), call, workspace, again=True)
+    if call.session and not told.deny:
+        attempt(note_repeated, call, workspace)
     return joined(spending, looping, told)
 
 

@@ -17,9 +17,10 @@ from brim.hooks.process import attempt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from brim.hooks.event import HookCall
     from brim.hooks.state import HookWorkspace
-    from brim.injection.plan import InjectionPlan
     from brim.injection.session import Session
     from brim.store.planner import HookPlanner
 
@@ -34,6 +35,12 @@ HELD_BACK = (
 
 GATED = ("edit", "write", "shell")
 """The tools whose calls the gate may hold back."""
+
+MOST_RULES = 48
+"""Constraints whose words are compared with a pending call."""
+
+_HELD = "held"
+"""Kept for a session since its last prompt: the rules it was held for, and what each names."""
 
 _RENEWED = "renewed"
 """Kept for a session whose window began again: how. Nothing counts as told in it."""
@@ -81,9 +88,9 @@ def _rules_at_start(
         except StoreError as error:
             if error.reason not in ("full", "failed"):
                 raise
-    found = _planner(call, workspace, None)  # nothing can be remembered: told anyway
+    found = _planner(call, workspace, None, leave=_read_already(call, workspace))  # can't be remembered: told anyway
     plan = found.plan(budget, key=START, max_chars=room, max_bytes=most)
-    return "" if _is_too_much(plan, call, workspace, START) else found.tell(plan)
+    return found.tell(plan)
 
 
 def _charged_at_start(
@@ -92,14 +99,19 @@ def _charged_at_start(
     scopes, limits = workspace.scopes, workspace.config.yours.section("session")
     seen = scopes.session_seen(call.session, call.sub_agent, **limits)
     seen.begin(how)
-    found = _planner(call, workspace, seen)
+    found = _planner(call, workspace, seen, leave=_read_already(call, workspace))
     with scopes.writing("user"), scopes.session(call.session, call.sub_agent, **limits) as session:
         session.begin(how)
         plan = found.plan(budget, key=START, max_chars=room, max_bytes=most, session=session)
-        if _is_too_much(plan, call, workspace, START):
-            return ""
         session.record(plan)
         return found.tell(plan, call.session, event=call.event, session=session)
+
+
+def _read_already(call: HookCall, workspace: HookWorkspace) -> set[str]:
+    """Return the rules that stand in files that the agent loads on its own when a session starts."""
+    from brim.store.loaded import loaded_rules
+
+    return loaded_rules(workspace.scopes, call.agent, call.cwd or workspace.cwd)
 
 
 def tell_now(call: HookCall, workspace: HookWorkspace, *, new_prompt: bool = False, of_call: bool = False) -> Answer:
@@ -125,22 +137,23 @@ def tell_now(call: HookCall, workspace: HookWorkspace, *, new_prompt: bool = Fal
     budget = seen.budget(dynamic)
     found: HookPlanner | None = None
     if budget != 0 and (new_prompt or of_call) and (room > 0 or gate):
-        found = _planner(call, workspace, seen, of_call=of_call)
+        found = _planner(call, workspace, seen, always=new_prompt or bool(call.sub_agent))
     lost = budget != 0 and _gives_back(call, workspace, budget, room)
     if not (found or lost):
         if new_prompt:
             with scopes.session(call.session, call.sub_agent, **limits) as session:
                 session.next_prompt()
         return NOTHING
+    against = _against(call, workspace, found, seen) if found and gate else {}
     with scopes.writing("user"), scopes.session(call.session, call.sub_agent, **limits) as session:
         session.begin(how)
         if new_prompt:
             session.next_prompt()
-        deny = _held_back(call, workspace, found, session) if found and gate else ""
+        deny = _held_back(call, workspace, found, session, against) if found and against else ""
         budget = session.budget(dynamic)
         preamble, text, tokens = "", "", 0
         if found and room > 0 and not deny:
-            text, tokens = _rules(call, workspace, found, session, budget=budget, room=room)
+            text, tokens = _rules(call, found, session, budget=budget, room=room)
         if lost and not deny:
             preamble = _lost(call, workspace, session, _less(budget, tokens), room - len(text), beside=text)
     if how:
@@ -149,7 +162,12 @@ def tell_now(call: HookCall, workspace: HookWorkspace, *, new_prompt: bool = Fal
 
 
 def _planner(
-    call: HookCall, workspace: HookWorkspace, session: Session | None, *, of_call: bool = False
+    call: HookCall,
+    workspace: HookWorkspace,
+    session: Session | None,
+    *,
+    always: bool = True,
+    leave: Collection[str] = (),
 ) -> HookPlanner:
     from brim.store.planner import HookPlanner
 
@@ -160,27 +178,50 @@ def _planner(
         now=workspace.now,
         model=model_of(call, workspace),
         session=session,
-        of_call=of_call,
+        always=always,
+        leave=leave,
     )
 
 
-def _rules(
-    call: HookCall, workspace: HookWorkspace, found: HookPlanner, session: Session, *, budget: int | None, room: int
-) -> tuple[str, int]:
+def _rules(call: HookCall, found: HookPlanner, session: Session, *, budget: int | None, room: int) -> tuple[str, int]:
     """Return the rules that fit, and the tokens that they took; charge and note them."""
     plan = found.plan(budget, key=DYNAMIC, max_chars=room, max_bytes=client_of(call.agent).MOST_BYTES, session=session)
-    if _is_too_much(plan, call, workspace, DYNAMIC) or not plan.included:
+    if not plan.included:
         return "", 0
     session.charge(plan)
     return found.tell(plan, call.session, event=call.event, session=session), int(plan.total_tokens)
 
 
-def _held_back(call: HookCall, workspace: HookWorkspace, found: HookPlanner, session: Session) -> str:
-    """Return why the pending call is held back: constraints that it matches and this window was never shown.
+def _against(call: HookCall, workspace: HookWorkspace, found: HookPlanner, session: Session) -> dict[str, str]:
+    """Return the constraints that this window was never shown and that speak against *call*: what each names of it."""
+    unseen = [id for id in found.constraints if id not in session.shown][:MOST_RULES]
+    if not unseen:
+        return {}
+    from brim.behaviors.words import tokens
+
+    files = files_of(call)
+    words = set(tokens(" ".join([_ends(str(each)) for each in (*call.input.values(), *files)])))
+    near = {  # most rules have no word in common with the call
+        id: rule
+        for id, rule in workspace.scopes.get_many(unseen).items()
+        if (files and "file" in dict(rule.when.conditions)) or not words.isdisjoint(tokens(rule.canonical))
+    }
+    if not near:
+        return {}
+    from brim.hooks.mentions import Doing, mention
+
+    doing = Doing.of(call)
+    return {id: named for id, rule in near.items() if (named := mention(rule, doing))}
+
+
+def _held_back(
+    call: HookCall, workspace: HookWorkspace, found: HookPlanner, session: Session, against: dict[str, str]
+) -> str:
+    """Return why the pending call is held back: the rules in *against*, unless they were shown meanwhile.
 
     A rule that doesn't fit the budget denies nothing: a call is never denied without saying why.
     """
-    held = [id for id in found.matching if id not in session.shown]
+    held = [id for id in against if id not in session.shown]
     budget = _less(session.budget(workspace.config.yours[DYNAMIC]), size(HELD_BACK))
     if not held or budget == 0:
         return ""
@@ -188,21 +229,36 @@ def _held_back(call: HookCall, workspace: HookWorkspace, found: HookPlanner, ses
     room = (client.LONGEST if configured is None else min(client.LONGEST, configured)) - len(HELD_BACK)
     most = _less(client.MOST_BYTES, size(HELD_BACK))
     plan = found.plan(budget, key=DYNAMIC, max_chars=max(0, room), max_bytes=most, session=session, only=held)
-    if plan.over_budget or not plan.included:
+    if not plan.included:
         return ""
     session.charge(plan)
     session.spend(size(HELD_BACK))
+    reasons = {item.id: against[item.id] for item in plan.included}
+    workspace.scopes.record("held", reasons, now=workspace.now, session=call.session, tool=call.tool)
+    state = workspace.state(call.session)
+    state.keep(_HELD, {**(state.kept(_HELD) or {}), **reasons})
     return HELD_BACK + found.tell(plan, call.session, event="gate", session=session)
 
 
-def _is_too_much(plan: InjectionPlan, call: HookCall, workspace: HookWorkspace, key: str) -> bool:
-    """Whether the constraints alone exceed the budget. If it is the whole budget, the log says so once a session."""
-    if plan.over_budget and plan.token_budget == workspace.config.yours[key]:
-        from brim.hooks.state import log
+def note_repeated(call: HookCall, workspace: HookWorkspace) -> None:
+    """Note that an agent goes on with what it was held for, once for each rule; a prompt ends the waiting for it."""
+    state = workspace.state(call.session)
+    held = state.kept(_HELD)
+    if call.tool_kind not in GATED or not isinstance(held, dict):
+        return
+    from brim.hooks.mentions import Doing, mention
 
-        if not call.session or workspace.state(call.session).tell_once(f"over {key}"):
-            log(workspace.environ, f"{key}: nothing was told: {'; '.join(plan.reasons)}", now=workspace.now)
-    return plan.over_budget
+    doing, rules = Doing.of(call), workspace.scopes.get_many(list(held))
+    again = {id: held[id] for id, rule in rules.items() if held[id] == mention(rule, doing)}
+    if again:
+        workspace.scopes.record("allowed", again, now=workspace.now, session=call.session, tool=call.tool)
+        state.keep(_HELD, {id: held[id] for id in held if id not in again} or None)
+
+
+def forget_held(call: HookCall, workspace: HookWorkspace) -> None:
+    """Forget what the agent was held for: a person has spoken, and what it does now may be what they want."""
+    if workspace.state(call.session).kept(_HELD):
+        workspace.state(call.session).keep(_HELD, None)
 
 
 # What the last summary lost ---------------------------------------------------------------------------------------
@@ -289,6 +345,12 @@ def _less(limit: int | None, taken: int) -> int | None:
 LONGEST = 4_000
 """Characters at either end of a prompt or command that are looked at: a pasted log says nothing about the task."""
 
+OPEN, MOST_OPEN = "open", 5
+"""Where the files of the last calls are kept for the next prompt, and how many."""
+
+WRITTEN = ("new_string", "content", "new_source")
+"""Where clients put the text that a call writes."""
+
 MOST_FILES = 20
 """Files of one call that are looked at."""
 
@@ -300,14 +362,45 @@ USUAL_MODELS = {"claude": "opus"}
 
 
 def situation(call: HookCall, workspace: HookWorkspace) -> Context:
-    """Return what *call* and its workspace say: a prompt's words, or a pending call's files and command."""
-    calling = call.event not in ("session_start", "prompt")
-    return Context(
-        **workspace.surroundings,
-        file=files_of(call) if calling else None,
-        prompt=_ends(call.prompt) if call.event == "prompt" and call.human else "",
-        command=_ends(command_of(call)) if calling else "",
-    )
+    """Return what *call* and its workspace say: a prompt's words and open files, or a pending call's."""
+    if call.event == "prompt" and call.human:
+        return Context(**workspace.surroundings, prompt=_ends(call.prompt), open=_open_files(call, workspace))
+    if call.event in ("session_start", "prompt"):
+        return Context(**workspace.surroundings)
+    files = files_of(call)
+    _keep_open(call, workspace, files)
+    return Context(**workspace.surroundings, file=files, command=_ends(command_of(call)), written=written_by(call))
+
+
+def written_by(call: HookCall) -> str:
+    """Return the text that a call writes into a file."""
+    if call.tool_kind not in ("edit", "write"):
+        return ""
+    found = [call.input.get(key) for key in WRITTEN]
+    edits = call.input.get("edits")
+    if isinstance(edits, list):
+        found += [each.get("new_string") for each in edits if isinstance(each, dict)]
+    return _ends("\n".join([each for each in (*found, patch_of(call)) if isinstance(each, str)]))
+
+
+def _keep_open(call: HookCall, workspace: HookWorkspace, files: list[str]) -> None:
+    """Remember the files of a call for the next prompt."""
+    if not files or not call.session or call.sub_agent:
+        return
+    state = workspace.state(call.session)
+    known = _texts(state.kept(OPEN))
+    if files[0] not in known:
+        state.keep(OPEN, list(dict.fromkeys((*files, *known)))[:MOST_OPEN])
+
+
+def _open_files(call: HookCall, workspace: HookWorkspace) -> list[str]:
+    """Return the files that calls have used lately, and the one that the editor shows, if the client says."""
+    found = _texts(workspace.state(call.session).kept(OPEN)) if call.session else []
+    shown = call.data.get("prompt")
+    if isinstance(shown, str) and "<ide_opened_file>" in shown:
+        block = shown.partition("<ide_opened_file>")[2].partition("</ide_opened_file>")[0]
+        found += [word.rstrip(".") for word in block[:LONGEST].split() if "/" in word]
+    return found
 
 
 def model_of(call: HookCall, workspace: HookWorkspace) -> str | None:

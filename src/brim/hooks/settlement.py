@@ -98,6 +98,7 @@ def _settle(call: HookCall, workspace: HookWorkspace, database: Database) -> tup
     from brim.spend.money import PriceList
     from brim.store.database import upgrade
     from brim.store.ledger import SqliteLedger
+    from brim.store.project import branch as branch_of
 
     upgrade(database)
     notices: list[Notice] = []
@@ -108,7 +109,10 @@ def _settle(call: HookCall, workspace: HookWorkspace, database: Database) -> tup
         project = ledger.project(payer_place(call.session, workspace))
         ledger.limit(project, default_limit(call.session, workspace), default=True)
         recorded = 0 if unpriced else recorded  # what had no price may have one now
-        batch = _Batch(call, project, workspace, ledger, account, PriceList(), anew, recorded, dict(account.recent), [])
+        branch = branch_of(workspace.project) or "" if workspace.project else ""
+        batch = _Batch(
+            call, project, branch, workspace, ledger, account, PriceList(), anew, recorded, dict(account.recent), []
+        )
         batch.take(events)
         save_account(database, id, account, now=workspace.now)
         if not before["offsets"]:  # once per session is often enough
@@ -122,6 +126,7 @@ class _Batch(Record):
     call: HookCall
     project: str
     """The scope of the project that pays."""
+    branch: str
     workspace: HookWorkspace
     ledger: SqliteLedger
     account: Account
@@ -166,7 +171,7 @@ class _Batch(Record):
             is_own = scope.startswith(f"{session_scope(session, project)}/")
             tokens = event.tokens.fresh
             if is_own and (known is None or known.state != SETTLED or _charged(known) != (cost, tokens)):
-                self.ledger.record(scope, key, cost, tokens=tokens, at=time)
+                self.ledger.record(scope, key, cost, tokens=tokens, at=time, model=event.model, branch=self.branch)
         except InputError:  # a key that no ledger takes
             return
         if not is_own:  # the session that this one was forked from has paid for it
@@ -198,7 +203,7 @@ class _Batch(Record):
         if rest > 0 or known is not None:
             own = session_scope(self.call.session, self.project)
             scope = known.scope if known is not None else own
-            self.ledger.record(scope, key, max(0, rest), at=self.workspace.now)
+            self.ledger.record(scope, key, max(0, rest), at=self.workspace.now, branch=self.branch)
 
 
 def _charged(known: Reservation) -> tuple[int, int]:

@@ -152,10 +152,22 @@ def _answer(given: bytes, environ: Mapping[str, str], now: float) -> tuple[Statu
         told.append("settings wrong: brim doctor")
     if status.session and workspace.state(status.session).kept(KEPT):
         told.append(SHORT)
+    if waiting := _guarded(environ, corrections_waiting, workspace):
+        told.append(waiting)
     _guarded(environ, workspace.close)
     if is_paused(workspace.home):
         told.append("brim is paused")  # the user may have forgotten
     return status, look, told
+
+
+def corrections_waiting(workspace: HookWorkspace) -> str:
+    """Say how many corrections of this project wait for a person; empty if none does."""
+    if not os.path.exists(os.path.join(workspace.home, "corrections.json")):
+        return ""
+    from brim.store.suggestions import Suggestions
+
+    waiting = len(Suggestions(workspace.home).waiting(workspace.project))
+    return f"{waiting} correction{'' if waiting == 1 else 's'} to review" if waiting else ""
 
 
 def _surrounded(status: Status, look: Look, data: Mapping[str, Any], environ: Mapping[str, str]) -> Status:

@@ -54,7 +54,10 @@ class Limits(Record):
 class Arrangement:
     """Behaviors at tiers, with the running cost of the text that they make."""
 
-    def __init__(self, slots: Iterable[Slot], costs: Costs, limits: Limits) -> None:
+    def __init__(
+        self, slots: Iterable[Slot], costs: Costs, limits: Limits, *, counted: bool = False, more: int = 0
+    ) -> None:
+        """With *counted*, the last line says how many don't fit: of *slots*, and *more* that aren't among them."""
         self.slots, self.costs, self.limits = list(slots), costs, limits
         self.evaluated = 0
         """How many changes of tier were looked at."""
@@ -64,9 +67,26 @@ class Arrangement:
         self.room = None if limits.tokens is None else _room(costs, limits.tokens)
         """The most units that are within the limit of tokens; None is no limit."""
         self._standing: dict[Section, int] = {}
+        self._counted, self._more, self._included = counted, more, 0
+        self._wanted = sum(slot.mapped is not Tier.OMITTED for slot in self.slots)
         for slot in self.slots:
             tier, slot.tier = slot.tier, Tier.OMITTED
             self.move(slot, tier)
+
+    @property
+    def left_out(self) -> int:
+        """How many don't fit, for the last line; 0 if it isn't there."""
+        return self._left(self._included)
+
+    def _left(self, included: int) -> int:
+        return self._wanted - included + self._more if self._counted and included else 0
+
+    def _frame(self, included: int) -> tuple[int, int]:
+        return self.costs.frame(self._left(included)) if included else (0, 0)
+
+    def largest_frame(self) -> tuple[int, int]:
+        """Return the most that the lines around all sections can cost."""
+        return self.costs.frame(self._left(1) if self._wanted else 0)
 
     def fits(self) -> bool:
         """Whether the text is within both limits, by its sum."""
@@ -79,7 +99,8 @@ class Arrangement:
         self.evaluated += 1
         if self.by_text:
             before, slot.tier = slot.tier, tier
-            text = self.text()
+            included = self._included + (tier is not Tier.OMITTED) - (before is not Tier.OMITTED)
+            text = self._text(self._left(included))
             slot.tier = before
             return int(self.costs.recount(text)) - self.units, len(text) - self.characters
         units, characters = self._item(slot, tier)
@@ -90,6 +111,9 @@ class Arrangement:
             come = self.costs.heading(new) if new is not None and not self._standing.get(new) else (0, 0)
             gone = self.costs.heading(old) if old is not None and self._standing[old] == 1 else (0, 0)
             units, characters = units + come[0] - gone[0], characters + come[1] - gone[1]
+        if (old is None) != (new is None):
+            had, has = self._frame(self._included), self._frame(self._included + (1 if old is None else -1))
+            units, characters = units + has[0] - had[0], characters + has[1] - had[1]
         return units, characters
 
     def move(self, slot: Slot, tier: Tier, change: tuple[int, int] | None = None) -> None:
@@ -100,17 +124,19 @@ class Arrangement:
             self._standing[old] -= 1
         if new is not None:
             self._standing[new] = self._standing.get(new, 0) + 1
+        self._included += (new is not None) - (old is not None)
         self.units += units
         self.characters += characters
         slot.tier = tier
 
-    def demote(self, slot: Slot) -> bool:
-        """Put *slot* at the next tier below at which the whole text gets smaller; say whether there was one.
+    def demote(self, slot: Slot, least: Tier = Tier.OMITTED) -> bool:
+        """Put *slot* at the next tier below, but not below *least*, at which the whole text gets smaller.
 
-        It can always be left out, even if a counter finds that the text isn't smaller without it.
+        Say whether there was one. It can always be left out, even if a counter finds that the text isn't smaller
+        without it.
         """
         for tier in slot.allowed:
-            if tier < slot.tier:
+            if least <= tier < slot.tier:
                 change = self.change(slot, tier)
                 if tier is Tier.OMITTED or self._is_smaller(change):
                     self.move(slot, tier, change)
@@ -119,7 +145,11 @@ class Arrangement:
 
     def text(self) -> str:
         """Return the text that the behaviors make so."""
-        return text_of(((slot.behavior, slot.tier, slot.activation) for slot in self.slots), self.costs.format)
+        return self._text(self.left_out)
+
+    def _text(self, left: int) -> str:
+        chosen = ((slot.behavior, slot.tier, slot.activation) for slot in self.slots)
+        return text_of(chosen, self.costs.format, left=left)
 
     def count_by_text(self) -> None:
         """From now on count the whole text with every question: for a counter that does not add up."""
@@ -164,7 +194,7 @@ def _room(costs: Costs, tokens: int) -> int:
 
 # Two strategies demote step by step. Both go by activation, lowest first, ties by id; both skip a tier at which the
 # whole text wouldn't get smaller; both touch constraints only when everything else is gone, and then cut them to a
-# summary and no further.
+# summary and, if they may be left out at all, leave out the lowest.
 
 
 def lowest_first(arrangement: Arrangement) -> Iterator[Slot]:
@@ -193,6 +223,9 @@ def level(arrangement: Arrangement) -> Iterator[Slot]:
 
 
 def _constraints(arrangement: Arrangement) -> Iterator[Slot]:
+    for slot in _in_order(arrangement, protected=True):
+        if arrangement.demote(slot, Tier.SUMMARY):
+            yield slot
     for slot in _in_order(arrangement, protected=True):
         if arrangement.demote(slot):
             yield slot

@@ -10,7 +10,7 @@ from __future__ import annotations
 from brim.errors import InputError
 from brim.files import data_rows
 from brim.injection.text import item_text
-from brim.injection.tiers import FORMATS, Section
+from brim.injection.tiers import FORMATS, Section, introduction, left_out
 from brim.tokens.count import Count
 
 TYPE_CHECKING = False
@@ -46,6 +46,9 @@ class Costs(Protocol):
     def heading(self, section: Section, /) -> Cost:
         """Return what *section* costs once, whatever stands in it."""
 
+    def frame(self, left: int, /) -> Cost:
+        """Return what the lines around all sections cost, if *left* behaviors didn't fit."""
+
     def count(self, units: int, /) -> Count:
         """Return the tokens that so many units are."""
 
@@ -63,6 +66,7 @@ class CountedCosts:
         self._units: Callable[[str], int] = counter.units if self.additive else counter.count  # type: ignore[attr-defined]
         self.counter = getattr(counter, "model", None) or getattr(counter, "encoding", None) or type(counter).__name__
         self._kept: dict[tuple[str, Tier] | Section, Cost] = {}
+        self._frames: dict[int, Cost] = {}
 
     def item(self, behavior: Behavior, tier: Tier, /) -> Cost:
         """Return what the lines of *behavior* cost at *tier*."""
@@ -76,6 +80,13 @@ class CountedCosts:
         if section not in self._kept:
             self._kept[section] = self._cost(section.heading(self.format))
         return self._kept[section]
+
+    def frame(self, left: int, /) -> Cost:
+        """Return what the lines around all sections cost."""
+        if left not in self._frames:
+            lines = [self._cost(line) for line in (introduction(self.format), left_out(left, self.format)) if line]
+            self._frames[left] = sum(units for units, _ in lines), sum(characters for _, characters in lines)
+        return self._frames[left]
 
     def count(self, units: int, /) -> Count:
         """Return the tokens that so many units are."""
@@ -112,6 +123,7 @@ class StoredCosts:
         self._items = items
         self._ratio = ratio
         self._headings = heading_costs(format, encoding)
+        self._introduction, self._one, self._several = frame_costs(format, encoding)
 
     def covers(self, id: str) -> bool:
         """Whether the behavior *id* is stored at every tier, so that its texts are not needed for its costs."""
@@ -133,6 +145,16 @@ class StoredCosts:
         """Return what *section* costs once."""
         return self._headings[section]
 
+    def frame(self, left: int, /) -> Cost:
+        """Return what the lines around all sections cost."""
+        units, characters = self._introduction
+        if left:
+            digits = len(str(left))
+            # Both vocabularies take numbers apart into three digits at a time.
+            more = self._one if left == 1 else (self._several[0] + -(-digits // 3), self._several[1] + digits)
+            units, characters = units + more[0], characters + more[1]
+        return units, characters
+
     def count(self, units: int, /) -> Count:
         """Return *units* times the ratio, rounded up once."""
         return Count(units) if self._ratio is None else Count(units).scaled(*self._ratio)
@@ -148,6 +170,20 @@ def heading_costs(format: str, encoding: str) -> dict[Section, tuple[int, int]]:
         raise InputError(f"costs are stored in {', '.join(ENCODINGS)}, not in {encoding!r}")
     if format not in FORMATS:
         raise InputError(f"unknown format {format!r}: it is one of {', '.join(FORMATS)}")
+    return {Section[name.upper()]: cost for name, cost in _table(format, encoding) if name not in FRAME}
+
+
+FRAME = ("introduction", "one_left_out", "several_left_out")
+"""The lines around all sections, as the table calls them; the last one without its number."""
+
+
+def frame_costs(format: str, encoding: str) -> tuple[Cost, ...]:
+    """Return tokens and characters of each line of ``FRAME``."""
+    found = dict(_table(format, encoding))
+    return tuple(found[name] for name in FRAME)
+
+
+def _table(format: str, encoding: str) -> list[tuple[str, Cost]]:
     at = 3 + ENCODINGS.index(encoding)
     rows = [row for row in data_rows(__file__, "headings.tsv") if row[0] == format]
-    return {Section[row[1].upper()]: (int(row[at]), int(row[2])) for row in rows}
+    return [(row[1], (int(row[at]), int(row[2]))) for row in rows]

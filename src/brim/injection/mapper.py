@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from brim.injection.session import Session
     from brim.tokens.protocol import TokenCounter
 
+FLOORS = ("summary", "fit")
+"""What becomes of constraints that are too much on their own."""
+
 STRATEGIES = ("lowest-first", "level", "optimal")
 """Who gives way when it is too much: see ``arrangement`` and ``optimal``."""
 
@@ -82,13 +85,20 @@ class ActivationTierMapper(Record):
         whole: bool = False,
         session: Session | None = None,
         costs: Costs | None = None,
+        floor: str = "summary",
+        more: int = 0,
     ) -> InjectionPlan:
         """Return what of *results* goes in within *budget* tokens and *max_chars* characters (None is no limit).
 
         *results* are activations, or any pairs of id and value. Tokens are those of *counter*, else of *model*, else of
         o200k_base; *costs* takes the place of counting. *fill* promotes the highest into what is left. *whole* tells
         each behavior in full or not at all. *session* leaves out what was shown a short while ago.
+
+        *floor* says what becomes of constraints that are too much on their own: with ``summary`` the plan is over
+        budget; with ``fit`` the lowest are left out, and a last line counts what didn't fit, and *more* besides.
         """
+        if floor not in FLOORS:
+            raise InputError(f"unknown floor {floor!r}: it is one of {', '.join(FLOORS)}")
         if format not in FORMATS:
             raise InputError(f"unknown format {format!r}: it is one of {', '.join(FORMATS)}")
         for name, limit in (("budget", budget), ("max_chars", max_chars)):
@@ -103,21 +113,28 @@ class ActivationTierMapper(Record):
         off = "the budget" if budget == 0 else "max_chars" if max_chars == 0 else ""
         pairs = _paired(results, behaviors)
 
-        def planned(protected: Callable[[Behavior], bool]) -> InjectionPlan:
+        def planned(protected: Callable[[Behavior], bool], *, droppable: bool = False) -> InjectionPlan:
             slots = [
                 _omitted(behavior, value, f"{off} is 0: injection is off")
                 if off and behavior.live
                 else self._slot(behavior, value, session, whole=whole, protected=protected(behavior))
                 for behavior, value in pairs
             ]
-            return fit(Arrangement(slots, costs, Limits(budget, max_chars)), self.strategy, fill=fill, off=off)
+            if droppable:
+                for slot in slots:
+                    slot.allowed = tuple(dict.fromkeys((*slot.allowed, Tier.OMITTED)))
+            limits = Limits(budget, max_chars)
+            arrangement = Arrangement(slots, costs, limits, counted=floor == "fit", more=more)
+            return fit(arrangement, self.strategy, fill=fill, off=off)
 
         plan = planned(is_protected)
         # Another person's project must not crowd out the user's own constraints by having many.
         if plan.over_budget and {item.behavior.scope for item in plan.included} == {"project", "user"}:
             plan = planned(lambda behavior: is_protected(behavior) and behavior.scope == "user")
             plan = plan.replace(reasons=(*plan.reasons, "the project's constraints gave way to your own"))
-        return plan
+            if plan.over_budget and floor == "fit":
+                return planned(lambda behavior: is_protected(behavior) and behavior.scope == "user", droppable=True)
+        return planned(is_protected, droppable=True) if plan.over_budget and floor == "fit" else plan
 
     def _slot(self, behavior: Behavior, value: float, session: Session | None, *, whole: bool, protected: bool) -> Slot:
         """Return *behavior* with every tier it may have, and why not a higher one."""
@@ -207,6 +224,7 @@ def fit(arrangement: Arrangement, strategy: str, *, fill: bool, off: str = "") -
         reasons=(*switched_off, *_reasons(arrangement, total, over=over)),
         upper_bound=bound,
         evaluated=arrangement.evaluated,
+        left_out=arrangement.left_out,
     )
 
 

@@ -69,7 +69,9 @@ def optimal(arrangement: Arrangement, *, effort: int = EFFORT) -> float:
         return arrangement.value()
     reached = reduce(or_, map(_reach, menu), 0)
     headings = {1 << at: _limited(arrangement, arrangement.costs.heading(at)) for at in Section if reached >> at & 1}
-    knapsack = Knapsack(menu, headings, (arrangement.room or 0, arrangement.limits.characters or 0), effort)
+    limits = arrangement.room or 0, arrangement.limits.characters or 0
+    frame = _limited(arrangement, arrangement.largest_frame())
+    knapsack = Knapsack(menu, headings, (limits[0] - frame[0], limits[1] - frame[1]), effort)
     most = knapsack.solve()
     if knapsack.choice is not None:
         _place(arrangement, slots, knapsack.choice)

@@ -60,6 +60,8 @@ class InjectionPlan(Record):
     """No choice of tiers that fits can have a higher ``value``; None if the strategy doesn't look for it."""
     evaluated: int = 0
     """How many changes of tier were looked at."""
+    left_out: int = 0
+    """How many didn't fit, which the last line of the text says; 0 if it has no such line."""
 
     @property
     def full(self) -> tuple[Item, ...]:

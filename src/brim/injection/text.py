@@ -1,8 +1,8 @@
 """The text of a plan: sections, and in them the lines of each behavior.
 
-Every line begins with ``- ``, ``<``, a backtick or two spaces, none is blank, and each ends with its one newline. So
-the tokens of a text are the sum of the tokens of its lines (o200k and cl100k cut after a newline anyway, if the next
-line isn't blank), and the cost of every line can be stored when the behavior is written. The same rules keep a
+Every line of a behavior begins with ``- ``, ``<``, a backtick or two spaces, none is blank, and each ends with its one
+newline. So the tokens of a text are the sum of the tokens of its lines (o200k and cl100k cut after a newline anyway, if
+the next line isn't blank), and the cost of every line can be stored when the behavior is written. The same rules keep a
 behavior in its place: its text can neither close a section nor forge a heading.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from brim.behaviors.behavior import BehaviorKind, Status
-from brim.injection.tiers import Section, Tier, section_of
+from brim.injection.tiers import Section, Tier, introduction, left_out, section_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from brim.behaviors.behavior import Behavior
     from brim.injection.plan import InjectionPlan
 
-RENDERER_VERSION = 2
+RENDERER_VERSION = 3
 """Raise it with every change of a line: stored costs of another version are ignored."""
 
 _TURNS = dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)))
@@ -45,20 +45,26 @@ _MARKS, _HEADS = tuple(">-+*0123456789"), ("#", "=", "-")
 
 def render(plan: InjectionPlan) -> str:
     """Return the text of *plan*, in its format; empty if nothing goes in."""
-    return text_of(((item.behavior, item.tier, item.activation) for item in plan.items), plan.format)
+    chosen = ((item.behavior, item.tier, item.activation) for item in plan.items)
+    return text_of(chosen, plan.format, left=plan.left_out)
 
 
-def text_of(chosen: Iterable[tuple[Behavior, Tier, float]], format: str) -> str:
-    """Return the text of behaviors at tiers: sections in their order; in each, more detail first, then activation."""
+def text_of(chosen: Iterable[tuple[Behavior, Tier, float]], format: str, *, left: int = 0) -> str:
+    """Return the text of behaviors at tiers: sections in their order; in each, more detail first, then activation.
+
+    *left* is how many didn't fit, which the last line says.
+    """
     sections: dict[Section, list[tuple[int, float, str, str]]] = {}
     for behavior, tier, activation in chosen:
         if tier is not Tier.OMITTED:
             entry = (-tier, -activation, behavior.id, item_text(behavior, tier, format))
             sections.setdefault(section_of(behavior.kind, behavior.status, tier), []).append(entry)
-    parts = []
+    if not sections:
+        return ""
+    parts = [introduction(format)]
     for section in sorted(sections):
         parts += [section.opening(format), *(entry[3] for entry in sorted(sections[section])), section.closing(format)]
-    return "".join(parts)
+    return "".join([*parts, left_out(left, format)])
 
 
 def item_text(behavior: Behavior, tier: Tier, format: str) -> str:

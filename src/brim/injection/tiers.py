@@ -1,7 +1,7 @@
-"""The vocabulary of an injected text: tiers of detail, and sections with their headings.
+"""The vocabulary of an injected text: tiers of detail, sections with their headings, and the frame around them.
 
-Full items stand under the heading of their kind, and constraints do at every tier. The other summaries share one quick
-reference, the names one list. What an agent noted and no person confirmed comes last.
+Whole texts and summaries stand under the heading of their kind, the names in one list. What an agent noted and no
+person confirmed comes last. One line above all says whose rules these are; one below counts those that didn't fit.
 """
 
 from __future__ import annotations
@@ -39,9 +39,8 @@ class Section(IntEnum):
     PREFERENCES = 3
     WORKFLOWS = 4
     EPISODES = 5
-    QUICK_REFERENCE = 6
-    ALSO_LEARNED = 7
-    UNCONFIRMED_NOTES = 8
+    ALSO_LEARNED = 6
+    UNCONFIRMED_NOTES = 7
 
     def opening(self, format: str) -> str:
         """Return the line that begins the section."""
@@ -67,6 +66,18 @@ def section_of(kind: BehaviorKind, status: Status, tier: Tier) -> Section:
     """Return where a behavior stands at *tier*."""
     if status is Status.PENDING:
         return Section.UNCONFIRMED_NOTES
-    if kind is BehaviorKind.CONSTRAINT or tier is Tier.FULL:
-        return _OF_KIND[kind]
-    return Section.QUICK_REFERENCE if tier is Tier.SUMMARY else Section.ALSO_LEARNED
+    return Section.ALSO_LEARNED if tier is Tier.NAME_ONLY else _OF_KIND[kind]
+
+
+def introduction(format: str) -> str:
+    """Return the line above all sections."""
+    return _note("Rules your user set, kept by brim:", format)
+
+
+def left_out(many: int, format: str) -> str:
+    """Return the line below all sections, which counts the rules that didn't fit; nothing if all did."""
+    return _note(f"{many} more rule{'s' if many != 1 else ''} didn't fit: brim rules", format) if many else ""
+
+
+def _note(text: str, format: str) -> str:
+    return f"<note>{text}</note>\n" if format == "xml" else f"{text}\n"

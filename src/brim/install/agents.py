@@ -19,6 +19,7 @@ from brim.config.places import home_folder
 from brim.errors import BrimError, InputError
 from brim.files import read_safely
 from brim.hooks.client import client_of
+from brim.hooks.protection import PROJECT_FILES, user_file
 from brim.install.jsonc import JsonText
 from brim.store.project import is_tracked
 from brim.tracking.readers.fields import items, mapping, text, value
@@ -32,17 +33,6 @@ ALL, INJECTION_ONLY = "all", "injection-only"
 HOOKS = (ALL, INJECTION_ONLY)
 """What can be installed: everything, or only the hooks that tell the agent something."""
 
-_USER_FILES = {
-    "claude": ("CLAUDE_CONFIG_DIR", ".claude", "settings.json"),
-    "codex": ("CODEX_HOME", ".codex", "hooks.json"),
-    "gemini": ("GEMINI_CLI_HOME", "", ".gemini/settings.json"),
-}
-"""Per agent: the variable that names its folder, that folder in the home, and the file in it."""
-_PROJECT_FILES = {
-    "claude": ".claude/settings.local.json",
-    "codex": ".codex/hooks.json",
-    "gemini": ".gemini/settings.json",
-}
 _LARGEST = 8_000_000
 """Bytes of a settings file."""
 
@@ -107,15 +97,13 @@ class Target:
 
 
 def user_target(agent: str, environ: Mapping[str, str]) -> Target:
-    """Return the file with the settings of *agent* for every project."""
-    variable, folder, name = _USER_FILES[agent]
-    folder = environ.get(variable) or os.path.join(home_folder(environ), folder)
-    return Target(agent, "user", os.path.abspath(os.path.join(folder, *name.split("/"))))
+    """Return the file with the settings of *agent* for every project; its folder is the agent's own."""
+    return Target(agent, "user", user_file(agent, environ))
 
 
 def project_target(agent: str, project: str) -> Target:
     """Return the file of *agent* in *project* that is meant for this machine alone."""
-    return Target(agent, "project", os.path.join(project, *_PROJECT_FILES[agent].split("/")))
+    return Target(agent, "project", os.path.join(project, *PROJECT_FILES[agent].split("/")))
 
 
 def is_present(agent: str, environ: Mapping[str, str]) -> bool:

@@ -28,6 +28,8 @@ from brim.install.receipt import Record
 from brim.tracking.readers.fields import items
 
 HOOKS, STATUS = "hooks", "statusLine"
+COMMAND = "-command"
+"""How the agent of a target ends that is a file of ``/learn`` and not settings."""
 
 
 @dataclass(frozen=True)
@@ -93,9 +95,9 @@ def plan_install(
         target.scope,
         hooks,
         original=plan_uninstall(target, before, record, home=home).after,
-        installed=_digest(after),
+        installed=digest(after),
         status=kept,
-        folder=record.folder if record is not None else _missing_folder(target.path),
+        folder=record.folder if record is not None else missing_folder(target.path),
         backups=record.backups if record is not None else (),
     )
     return Change(target, before, after, made, chained)
@@ -108,8 +110,10 @@ def plan_uninstall(target: Target, before: str | None, record: Record | None, *,
     """
     if before is None or not before.strip(BLANK):
         return Change(target, before, before, None)
-    if record is not None and record.installed == _digest(before):
+    if record is not None and record.installed == digest(before):
         return Change(target, before, record.original, None)
+    if target.agent.endswith(COMMAND):  # a person changed it, so it's theirs
+        return Change(target, before, before, None)
     ours = Ours(home)
     settings = JsonText(before, target.path, comments=target.comments)
     if target.agent == RESIDENT_SERVER:
@@ -214,7 +218,7 @@ def remove_folders(path: str, record: Record | None) -> None:
             folder = os.path.dirname(folder)
 
 
-def _missing_folder(path: str) -> str:
+def missing_folder(path: str) -> str:
     """Return the uppermost folder above *path* that doesn't exist; empty if all do."""
     missing, folder = "", os.path.dirname(os.path.realpath(path))
     while not os.path.isdir(folder) and folder != os.path.dirname(folder):
@@ -222,5 +226,6 @@ def _missing_folder(path: str) -> str:
     return missing
 
 
-def _digest(text: str | None) -> str:
+def digest(text: str | None) -> str:
+    """Return the SHA-256 of a file's text, by which brim knows what it wrote."""
     return sha256((text or "").encode("utf-8", "backslashreplace")).hexdigest()

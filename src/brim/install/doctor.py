@@ -42,9 +42,11 @@ from brim.install.git_exclude import not_ignored
 from brim.install.installation import Installation
 from brim.install.launchers import check_lasting, copy_launcher, install_launchers, interpreter_of
 from brim.install.receipt import Record
+from brim.install.rule_files import floop_traces
 from brim.store.backup import lost_rules
 from brim.store.checks import shortened, store_problems
 from brim.store.database import VERSION
+from brim.store.loaded import loaded_rules
 from brim.store.planner import Planner
 from brim.store.project import is_tracked
 from brim.store.store import open_store
@@ -60,6 +62,8 @@ RULE = "Say that brim answers."
 SECONDS = 10.0
 """A launcher that takes longer doesn't answer."""
 LOG_LINES = 3
+UNASKED = {"codex": "what Codex types into a command that runs already, and its web searches"}
+"""Calls that an agent makes without asking its hooks, so that no rule can refuse them."""
 
 
 class Finding:
@@ -131,6 +135,8 @@ class _Doctor:
         yield from self._settings()
         yield from self._stores(installed=bool(agents))
         yield from self._trust()
+        yield from self._blocks(agents)
+        yield from (Finding(OFF, "floop", f"{path}: {text}", file=path) for path, text in floop_traces(self.here))
         yield from self._tokens(agents[0] if agents else None)
         yield from self._server()
         yield from self._log()
@@ -283,10 +289,29 @@ class _Doctor:
         if self.here.memory_problem is not None:
             yield Finding(OFF, "memory", str(self.here.memory_problem), project=project)
 
+    def _blocks(self, agents: list[str]) -> Iterator[Finding]:
+        """Say how many rules refuse calls, and which calls an agent makes without asking."""
+        number = 0
+        with suppress(BrimError), self.here.open(migrate=False) as scopes:  # a broken one is said above
+            number = sum(bool(each.blocks) for each in scopes.behaviors(LIVE))
+        if not number:
+            return
+        text, gaps = (
+            f"{number:,} rule{'' if number == 1 else 's'} with blocks",
+            [each for agent, each in UNASKED.items() if agent in agents],
+        )
+        if not agents:
+            yield Finding(
+                OFF, "blocks", f"{text}, but no agent has hooks, so nothing is refused: brim init", rules=number
+            )
+        else:
+            text += f"; not refused: {'; '.join(gaps)}" if gaps else ""
+            yield Finding(OK, "blocks", text, rules=number, not_refused=gaps)
+
     def _tokens(self, agent: str | None) -> Iterator[Finding]:
         """Say what brim itself adds to the window of *agent* here."""
         try:
-            start, basis, limits = start_tokens(self.here, agent)
+            start, basis, limits, read = start_tokens(self.here, agent)
         except BrimError:
             yield Finding(OFF, "tokens", "what a session is told cannot be said before the above is corrected")
             return
@@ -294,7 +319,11 @@ class _Doctor:
             f"{start:,} of {_tokens(limits['start'])} at the start of a session here{basis and f' ({basis})'}; then at "
             f"most {_tokens(limits['injection'])} with a prompt or call, {_tokens(limits['session'])} in all"
         )
-        yield Finding(OK, "tokens", text, start=start, basis=basis, budget=limits["start"], limits=limits)
+        if read and agent is not None:
+            rules = "rule" if len(read) == 1 else "rules"
+            text += f"; {NAMES[agent]} reads {len(read):,} {rules} on its own, which saves {sum(read):,}"
+        facts: dict[str, Any] = {"budget": limits["start"], "limits": limits, "read": len(read), "saved": sum(read)}
+        yield Finding(OK, "tokens", text, start=start, basis=basis, **facts)
 
     def _server(self) -> Iterator[Finding]:
         """Say what the tools of the MCP server take, where an agent starts it."""
@@ -384,8 +413,10 @@ def _tokens(limit: int | None) -> str:
     return "unlimited" if limit is None else f"{limit:,}"
 
 
-def start_tokens(here: Installation, agent: str | None) -> tuple[int, str, dict[str, int | None]]:
+def start_tokens(here: Installation, agent: str | None) -> tuple[int, str, dict[str, int | None], list[int]]:
     """Return what a session of *agent* is told when it begins here, what that count rests on, and the limits.
+
+    Last come the tokens of each rule that would be told too, if it didn't stand in a file that *agent* loads.
 
     It's counted for the setting ``model``, else for the model that *agent* is set to. The limits are ``start``,
     ``injection`` (with one prompt or call) and ``session`` (all together). Nothing is noted as used.
@@ -402,11 +433,14 @@ def start_tokens(here: Installation, agent: str | None) -> tuple[int, str, dict[
     limits = {"start": budget, "injection": injection, "session": config["session.max_tokens"]}
     with own.open(migrate=False) as scopes:
         if scopes.user is None and scopes.project is None:
-            return 0, "", limits
-        plan = Planner(scopes, own.config, Context(**here.surroundings), now=here.now).plan(budget)
+            return 0, "", limits, []
+        context, loaded = Context(**here.surroundings), loaded_rules(scopes, agent or "", folder or "")
+        plan = Planner(scopes, own.config, context, now=here.now, leave=loaded).plan(budget)
+        whole = Planner(scopes, own.config, context, now=here.now).plan(budget) if loaded else plan
+    read = [int(item.tokens) for item in whole.included if item.id in loaded]
     if plan.over_budget or not plan.included:
-        return 0, "", limits
-    return int(plan.total_tokens), f"{plan.total_tokens.basis} for {config['model'] or 'o200k_base'}", limits
+        return 0, "", limits, read
+    return int(plan.total_tokens), f"{plan.total_tokens.basis} for {config['model'] or 'o200k_base'}", limits, read
 
 
 def probe(launcher: str, python: str, agent: str, environ: Mapping[str, str]) -> tuple[float | None, float | None, str]:

@@ -38,6 +38,7 @@ from brim.install.agents import (
     user_target,
 )
 from brim.install.changes import (
+    COMMAND,
     STATUS,
     Change,
     make_folders,
@@ -45,10 +46,12 @@ from brim.install.changes import (
     plan_uninstall,
     remove_folders,
 )
+from brim.install.commands import CALLED, command_target, plan_command
 from brim.install.git_exclude import hide, not_ignored, unhide
 from brim.install.jsonc import BLANK
 from brim.install.launchers import install_launchers, remove_launchers, remove_resident
 from brim.install.receipt import LOCK, Record, read_records, write_records
+from brim.install.rule_files import floop_traces
 from brim.store.project import make_folder
 from brim.store.store import open_store
 from brim.store.trust import is_trusted, trust, trusted_projects
@@ -107,6 +110,18 @@ class Installation(Workspace):
     def plan_removal(self, target: Target) -> Change:
         """Return how *target* looks without brim."""
         return plan_uninstall(target, target.read(), self.records.get(target.path), home=self.home)
+
+    def plan_commands(self, agents: Sequence[str]) -> list[Change]:
+        """Return how *agents* get ``/learn``, where no file of the user's is in the way."""
+        targets = [command_target(agent, self.environ) for agent in agents]
+        plans = [plan_command(each, each.read(), self.records.get(each.path)) for each in targets]
+        return [each for each in plans if each is not None]
+
+    def plan_command_removal(self, agents: Sequence[str]) -> list[Change]:
+        """Return how the files of ``/learn`` go that brim has written for *agents*."""
+        names = [f"{agent}{COMMAND}" for agent in agents]
+        found = [Target(each.agent, "user", path) for path, each in self.records.items() if each.agent in names]
+        return [self.plan_removal(target) for target in found]
 
     def _may_have_status(self, target: Target) -> bool:
         """Whether brim's status line may be set: a project's would hide the user's, so only where there is none."""
@@ -274,6 +289,8 @@ class Installed:
     reason: str = ""
     """Why nothing was done; empty if something was."""
     changes: list[Change] = field(default_factory=list)
+    commands: list[Change] = field(default_factory=list)
+    """The files of ``/learn``."""
     hooks: str = ALL
     backups: dict[str, str] = field(default_factory=dict)
     hidden: list[str] = field(default_factory=list)
@@ -302,8 +319,12 @@ class Installed:
             hooks = list(entries_for(change.target.agent, self.home, hooks=self.hooks))
             status_line = change.record is not None and change.record.status is not None
             shown = {"hooks": hooks, "resident": False, "status_line": status_line, "backup": self.backups.get(path)}
-            found.append(change.to_dict() | shown | {"hidden_from_git": path in self.hidden})
+            command = CALLED[change.target.agent] if self._has_command(change.target) else None
+            found.append(change.to_dict() | shown | {"hidden_from_git": path in self.hidden, "command": command})
         return found
+
+    def _has_command(self, target: Target) -> bool:
+        return any(each.target.agent == f"{target.agent}{COMMAND}" for each in self.commands)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -360,6 +381,8 @@ class Uninstalled:
     broken: list[str]
     """Why some files could not be changed."""
     dry_run: bool
+    commands: list[Change] = field(default_factory=list)
+    """The files of ``/learn`` that brim had written."""
     backups: dict[str, str] = field(default_factory=dict)
     server: bool = False
     """Whether a server of resident hooks was removed."""
@@ -430,8 +453,9 @@ def install(
     if done.is_tracked and not done.changes:
         done.reason = "; ".join(done.skipped.values())
         return done
+    done.commands = here.plan_commands([change.target.agent for change in done.changes if scope == "user"])
     done.budget = here.budget_edit(token_budget, scope)
-    for change in done.changes:
+    for change in (*done.changes, *done.commands):
         if change.changes:
             change.target.check_writable()
     if dry_run:
@@ -441,7 +465,7 @@ def install(
     done.trusted = here.begin_trusted(trusting=trusting) if scope == "project" else None
     if done.budget is not None:
         done.budget.write(here.save_settings)
-    done.backups = here.apply(done.changes, installing=True)
+    done.backups = here.apply([*done.changes, *done.commands], installing=True)
     inside = [change.target.path for change in done.changes if scope == "project"]
     done.hidden = hide([*inside, *done.backups.values()]) if inside else []
     if "claude" in agents and scope == "user":
@@ -485,9 +509,10 @@ def uninstall(
         except BrimError as error:  # a broken file must not keep brim in the others
             if is_known or target.scope == "user":
                 broken.append(str(error))
-    done = Uninstalled(here.home, changes, broken, dry_run)
+    commands = here.plan_command_removal(agents)
+    done = Uninstalled(here.home, changes, broken, dry_run, commands=commands)
     if not dry_run:
-        done.backups = here.apply(changes, installing=False)
+        done.backups = here.apply([*changes, *commands], installing=False)
         done.server = "claude" in agents and here.remove_resident_server()
         done.is_complete = not here.records
         if done.is_complete:
@@ -539,6 +564,7 @@ def _next_steps(here: Installation, changes: Sequence[Change], inside: Sequence[
     for target in here.installed(agents):
         if target.scope == "project":
             yield (f"{target.path}: has brim too, so its hooks run twice: 'brim doctor --fix' removes it there")
+    yield from (f"{path}: {text}" for path, text in floop_traces(here))
     served = served_agents(here.environ, here.project)
     for agent in new:
         if agent not in served:

@@ -18,6 +18,7 @@ from brim.injection.plan import InjectionPlan
 from brim.injection.text import render, summary_of
 from brim.mcp.measures import local_mode
 from brim.store.planner import START_KEY, Planner
+from brim.store.rulebook import conflicts_of, mark_conflicts
 from brim.store.scopes import Scopes
 from brim.tokens.counters import counter_for
 from brim.workspace import Workspace
@@ -174,7 +175,12 @@ def why_text(workspace: Workspace, id: str, situation: str = "") -> str:
         if not behavior.live:
             return f"{behavior.name} ({behavior.id}): out: it is {behavior.status}"
         planner = _planner(scopes, workspace, situation)
-        account = explain(scopes, planner.context, behavior.id, now=workspace.now, parameters=planner.parameters)
+        account = explain(
+            *(scopes, planner.context, behavior.id),
+            now=workspace.now,
+            parameters=planner.parameters,
+            course=planner.course,
+        )
         others = {flow.giver for step in account.steps for flow in step.flows}
         names = {each.id: each.name for each in scopes.get_many({behavior.id, *others}).values()}
         alone, plan = planner.plan(None, limited=False), planner.plan(workspace.config.yours[START_KEY])
@@ -342,3 +348,4 @@ def _store_note(scopes: Scopes, learned: Learned, known: list[Behavior], now: fl
         raise InputError(f"{waiting:,} notes wait for the user, so nothing was kept: ask for 'brim rules review' first")
     event = "learned" if old is None else "merged" if learned.behavior.variants != old.variants else "confirmed"
     scopes.put(learned.behavior, event=event, now=now, session=session, changes=list(learned.changes))
+    mark_conflicts(scopes, learned.behavior, conflicts_of(scopes, learned.behavior), now=now)

@@ -75,6 +75,8 @@ class Conversation:
         """Whether what the agent answers is not for the person: it was asked to compact."""
         self.compacted = False
         """Whether the window was compacted since a turn told the agent so."""
+        self.is_cut = False
+        """Whether the turn that was sent last was ended at a limit that the agent doesn't keep itself."""
         self.exit: int | None = None
         """The exit code of the last process that has ended."""
         self.signal = 0
@@ -101,7 +103,7 @@ class Conversation:
 
     def send(self, text: str, before: str = "") -> bool:
         """Send one turn, to the process that listens or to a new one; False if the agent doesn't listen any more."""
-        self.ended, self.refused = None, ""
+        self.ended, self.refused, self.is_cut = None, "", False
         if self._child is None:
             cap = self._tracked.purse.budget.left if self.client.caps else None
             alone = f"{before}\n\n{text}" if before and not text.startswith("/") else text
@@ -192,6 +194,9 @@ class Conversation:
             is_done = turn_end(heard.end, heard.line, answered=heard.answered).outcome == DONE
             if not self.is_quiet:
                 self._face.answer(heard.text if is_done or not heard.end.error else "", line)
+        elif self._tracked.purse.held is not None and self.client.stays and not self.is_quiet and not self.is_cut:
+            self.is_cut = child.send(interrupt_line("brim-limit"))
+            self._waits_until = time.monotonic() + INTERRUPT_PATIENCE
         self._face.show(self._tracked, settled=False)
         child.read()
 

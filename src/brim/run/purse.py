@@ -1,12 +1,11 @@
 """The money of a supervised run: counted once per request, kept in the ledger, and held against two limits.
 
-The run has a limit of its own, and the project may have one. brim isn't in the calls, so both are checked between them,
-and the agent is told what is left.
+The run has a limit of its own, and the project may have several. brim isn't in the calls, so they are checked between
+them, and the agent is told what is left.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -15,9 +14,10 @@ from brim.errors import InputError, StoreError
 from brim.spend.ledger import Ledger, ScopeStatus, lineage
 from brim.spend.limits import STOPPED, WARN, WRAPPING_UP, CostBudget, Raise
 from brim.spend.meter import SpendMeter
-from brim.spend.money import PriceList, in_dollars, micro_dollars
+from brim.spend.money import PriceList, micro_dollars
+from brim.spend.periods import PERCENT, TOKENS, USD, Allowance, in_unit, out_of, read_ceiling
 from brim.store.ledger import SqliteLedger
-from brim.store.project import name_of, place_of
+from brim.store.project import name_of, segment
 from brim.tracking.events import Event, RunTotal, Usage
 from brim.tracking.notices import Notice
 
@@ -43,7 +43,7 @@ class Purse:
 
     Without a *ledger* the run is counted all the same, and nothing is kept. *resumed* is whether the session was there
     before: its total includes what was spent then, which isn't this run's. *unknown_price* is the setting: ``refuse``
-    or ``allow``.
+    or ``allow``. *plans* reads the plan's window of a limit, as in ``Ledger.reached``; *branch* is noted in the ledger.
     """
 
     def __init__(
@@ -55,13 +55,22 @@ class Purse:
         warn: float = WARN,
         resumed: bool = False,
         unknown_price: str = "refuse",
+        plans: Callable[[Allowance], list[Allowance]] | None = None,
+        branch: str = "",
         tell: Callable[[str], object] = print,
     ) -> None:
         self.scope = scope
         self.meter = SpendMeter()
         self._ledger, self._warn, self._tell = ledger, warn, tell
+        self._plans, self._branch = plans, branch
         self._period = ""
         """The period of the project's limit."""
+        self.held: CostBudget | None = None
+        """A limit that is reached and isn't the run's or the project's in dollars: of tokens, a sub-agent, a plan."""
+        self._held_period = ""
+        self._is_wrapping_up = False
+        self._scopes: dict[str, str] = {}
+        """Where each request counts: a sub-agent has a scope of its own."""
         self._carried: dict[str, int] | None = {} if resumed else None
         self._amounts: dict[str, int] = {}
         self._refuses, self._model, self._client_says = unknown_price != "allow", "", False
@@ -72,16 +81,19 @@ class Purse:
                 ledger.limit(scope, limit)
             parent = self._budget_of(ledger.tightest(self._project)) if self._project != scope else None
             self.budget = CostBudget(limit, warn, scope=scope, spent=ledger.status(scope).spent, parent=parent)
+            self._look_further()
 
     @property
     def is_spent(self) -> bool:
         """Whether no other call may be made."""
-        return not self.budget.may_spend
+        return self.held is not None or not self.budget.may_spend
 
     @property
     def asked(self) -> CostBudget:
-        """The limit that stands in the way: the run's own, or the project's."""
+        """The limit that stands in the way: the run's own, the project's, or the one that is ``held``."""
         parent = self.budget.parent
+        if self.held is not None and self.budget.may_spend:
+            return self.held
         if parent is None or (self.budget.pause_at is not None and self.budget.spent >= self.budget.pause_at):
             return self.budget
         return parent
@@ -124,21 +136,32 @@ class Purse:
         # A session may be continued in another run, which has an amount of its own.
         key = key or f"{UNATTRIBUTED}{event.session}:{self.scope}"[:LONGEST_ID]
         total = self._amounts[key] = self._amounts.get(key, 0) + amount
+        scope = self._scopes.setdefault(key, f"{self.scope}/{segment(event.agent)}" if event.agent else self.scope)
+        tokens, model = (event.tokens.fresh, event.model) if isinstance(event, Usage) else (0, "")
+        made_with = {"model": model, "branch": self._branch}
         # An InputError says that another run has counted this request already.
-        tokens = event.tokens.fresh if isinstance(event, Usage) else 0
-        self._try(lambda ledger: ledger.record(self.scope, key, max(0, total), tokens=tokens, at=event.time))
+        self._try(lambda ledger: ledger.record(scope, key, max(0, total), tokens=tokens, at=event.time, **made_with))
+        self._look_further()
         return self.budget.add(amount)
 
     def answer(self, answer: str | Raise) -> None:
         """Do what a person said about the limit that was reached."""
         asked = self.asked
-        asked.answer(answer)
+        if asked.unit == PERCENT and answer == "continue":
+            raise InputError("a plan's window has no tenth more: raise the limit, wrap up or stop")
+        if asked.unit != PERCENT:  # of which nothing is held back
+            asked.answer(answer)
         if isinstance(answer, Raise) and asked is self.budget.parent:
             answer = answer.replace(per=self._period)
+        elif isinstance(answer, Raise) and asked is self.held:
+            answer = answer.replace(per=self._held_period, unit=asked.unit)
+        self._is_wrapping_up = answer == "wrap_up"
         self._try(lambda ledger: ledger.answer(asked.scope, answer))  # which may have been answered otherwise there
+        self._look_further()
 
     def look(self) -> list[Notice]:
         """Take in what others have spent in the project, and what was answered there."""
+        self._look_further()
         parent = self.budget.parent
         found = self._try(lambda ledger: ledger.tightest(self._project)) if parent is not None else None
         if parent is None or found is None:
@@ -149,6 +172,22 @@ class Purse:
             return []
         more = found.spent - parent.spent
         return parent.add(more) if more else []
+
+    def _look_further(self) -> None:
+        """Look whether a limit is reached that isn't followed here: of tokens, a session, a sub-agent or a plan."""
+        scopes = [self.scope, *sorted({*self._scopes.values()} - {self.scope})]
+        found = self._try(lambda ledger: [each for name in scopes for each in ledger.reached(name, plans=self._plans)])
+        others = [each for each in found or () if each.unit != USD or "/" in each.scope]
+        if self._is_wrapping_up:  # which may take what is held back, and isn't a sub-agent
+            own = [each for each in others if each.unit != PERCENT and not each.scope.startswith(f"{self.scope}/")]
+            others = [each for each in own if each.spent >= (each.limit.amount or 0)]
+        self.held = None
+        if others:
+            first = others[0]
+            self._held_period = first.period
+            self.held = CostBudget(
+                first.limit.amount, scope=first.scope, spent=first.spent, unit=first.unit, when=first.when
+            )
 
     def _budget_of(self, status: ScopeStatus) -> CostBudget:
         self._period = status.period
@@ -188,36 +227,46 @@ class Purse:
         return None
 
 
-def scope_of(project: str | None, run: str, ledger: SqliteLedger | None = None) -> str:
-    """Return the scope of a run: its project's, as the hooks have it in *ledger*, and its own.
+def scope_of(place: str, run: str, ledger: Ledger | None = None) -> str:
+    """Return the scope of a run in the project at *place*, as the hooks have it in a user's *ledger*.
 
-    >>> scope_of("/home/user/my shop", "5f2a"), scope_of(None, "5f2a")
+    >>> scope_of("/home/user/my shop", "5f2a"), scope_of("", "5f2a")
     ('my-shop/run-5f2a', 'no-project/run-5f2a')
     """
-    place = place_of(os.path.realpath(project)) if project else ""
-    return f"{name_of(place) if ledger is None or not place else ledger.project(place)}/run-{run}"
+    return f"{ledger.project(place) if isinstance(ledger, SqliteLedger) and place else name_of(place)}/run-{run}"
 
 
 def question(budget: CostBudget) -> str:
     """Return the question at the limit of *budget*."""
-    base = f"{in_dollars(budget.spent)} of {in_dollars(budget.limit or 0)} is spent"
     whose = f" in {budget.scope}" if budget.scope else ""
-    rest = f"; {in_dollars(budget.held)} is held back for the wrap-up" if budget.held else ""
+    rest = (
+        f"; {in_unit(budget.held, budget.unit)} is held back for the wrap-up"
+        if budget.held and budget.unit != PERCENT
+        else ""
+    )
+    what, unit = {USD: ("cost limit", "USD"), TOKENS: ("limit", "N")}.get(budget.unit, ("limit", "PERCENT"))
     return (
-        f"The cost limit is reached{whose}: {base}{rest}.\n"
+        f"The {what} is reached{whose}: {spent_of(budget)} is spent{budget.when}{rest}.\n"
         "  c        continue once, with a tenth more\n"
-        "  r USD    raise the limit to USD\n"
+        f"  {f'r {unit}':9}raise the limit to {unit}{' tokens' if budget.unit == TOKENS else ''}\n"
         "  w        wrap up: the agent leaves the work in a sound state and says where it stands\n"
         "  s        stop now\n"
         "What now? [w] "
     )
 
 
-def read_answer(typed: str) -> str | Raise:
+def spent_of(budget: CostBudget) -> str:
+    """Return what is spent of *budget*'s limit, for a person."""
+    return out_of(budget.spent, budget.limit or 0, budget.unit)
+
+
+def read_answer(typed: str, unit: str = USD) -> str | Raise:
     """Return the answer that *typed* means; nothing is ``wrap_up``. An ``InputError`` says what isn't understood.
 
-    >>> read_answer("c"), read_answer("r 8").to, read_answer("")
-    ('continue', 8000000, 'wrap_up')
+    *unit* is what the limit counts.
+
+    >>> read_answer("c"), read_answer("r 8").to, read_answer("r 3M", "tokens").to, read_answer("")
+    ('continue', 8000000, 3000000, 'wrap_up')
     """
     word, _, rest = typed.strip().casefold().partition(" ")
     for answer, words in _WORDS.items():
@@ -226,8 +275,13 @@ def read_answer(typed: str) -> str | Raise:
     if word not in ("r", "raise"):
         raise InputError(f"{typed[:40]!r} isn't an answer: write c, r USD, w or s")
     if not rest.strip():
-        raise InputError("raise to how many dollars? write r 8")
-    return Raise(micro_dollars(rest.removeprefix("to "), up=False))
+        raise InputError("raise to how much? write r 8")
+    rest = rest.removeprefix("to ").strip()
+    if unit == TOKENS:
+        return Raise(read_ceiling(f"{rest.removesuffix('tokens').strip()} tokens").amount)
+    if unit == PERCENT:
+        return Raise(read_ceiling(f"{rest.rstrip('% ')}%/1h").amount)
+    return Raise(micro_dollars(rest, up=False))
 
 
 def _is_ending(state: str) -> bool:

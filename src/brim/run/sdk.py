@@ -23,9 +23,12 @@ from brim.run.turns import CUT_SHORT, MOST_REFUSALS, TurnEnd, build_continue_pro
 from brim.spend.ledger import Ledger
 from brim.spend.limits import CostBudget, Raise, build_wrap_up_prompt
 from brim.spend.money import micro_dollars
+from brim.spend.periods import plan_limits
+from brim.store.project import branch
 from brim.tracking.budget import ContextBudget
 from brim.tracking.compaction import build_compact_prompt
 from brim.tracking.notices import Notice
+from brim.workspace import Workspace
 
 
 class SupervisedClient:
@@ -57,13 +60,22 @@ class SupervisedClient:
         self.run = secrets.token_hex(6)
         self.notices: list[Notice] = []
         """What a person should be told, in order."""
+        here = Workspace(os.environ, folder, who="person", now=time.time())
         resumed = bool(getattr(options, "resume", None) or getattr(options, "continue_conversation", False))
         limit = None if budget_usd is None else micro_dollars(str(budget_usd), up=False)
         self._task, self._on_limit, self._options = task, on_limit, options
         self._connect, self._compact_patience = _client if connect is None else connect, compact_patience
         self._tracked = Tracked(
             context or ContextBudget(),
-            Purse(limit, scope=scope or scope_of(folder, self.run), ledger=ledger, resumed=resumed, tell=tell),
+            Purse(
+                limit,
+                scope=scope or scope_of(here.place, self.run, ledger),
+                ledger=ledger,
+                resumed=resumed,
+                plans=lambda limit: plan_limits(limit, "claude", here.home, None, time.time()),
+                branch=branch(folder) or "",
+                tell=tell,
+            ),
             Notes(folder, folder, job=task, clock=time.time, tell=tell, environ=os.environ),
         )
         self._client: Any = None
@@ -178,9 +190,11 @@ class SupervisedClient:
                     yield message
             return
         self._is_over = True
-        if answer == "wrap_up" and purse.budget.left != 0 and self.session:
+        if answer == "wrap_up" and purse.budget.left != 0 and purse.held is None and self.session:
             path, left = self.scratch_path or None, purse.budget.left or 0
-            text = build_wrap_up_prompt(asked.spent, asked.limit, held=left, task=self._task, scratch_path=path)
+            text = build_wrap_up_prompt(
+                asked.spent, asked.limit, held=left, task=self._task, scratch_path=path, unit=asked.unit
+            )
             async for message in self._exchange(text):
                 yield message
 

@@ -11,12 +11,13 @@ from typing import Any
 from brim.errors import InputError
 from brim.run.command import ClientCommand, with_input
 from brim.run.conversation import Conversation, Face
-from brim.run.purse import question, read_answer
+from brim.run.purse import question, read_answer, spent_of
 from brim.run.session import Tracked
 from brim.run.turns import (
     ASK,
     COMPACT,
     CONTINUE,
+    CUT_SHORT,
     DONE,
     END,
     MOST_REFUSALS,
@@ -27,8 +28,8 @@ from brim.run.turns import (
     turn_end,
 )
 from brim.run.turns import FAILED as TURN_FAILED
-from brim.spend.limits import build_wrap_up_prompt
-from brim.spend.money import in_dollars
+from brim.spend.limits import CostBudget, build_wrap_up_prompt
+from brim.spend.periods import PERCENT, in_unit
 from brim.tracking.compaction import build_compact_prompt, fold
 from brim.tracking.gauge import percent
 
@@ -196,6 +197,11 @@ class Supervisor:
         self._talk.wait(lambda: self._talk.ended is not None)
         self._tracked.notes.save()
         ended = self._talk.ended
+        if self._talk.is_cut:
+            self._report.turns += 1
+            self._last = TurnEnd(CUT_SHORT, "a limit was reached")
+            self._face.show(self._tracked, settled=True)
+            return
         if ended is None or ended.end is None:
             self._died()
             return
@@ -259,14 +265,15 @@ class Supervisor:
             return
         if answer not in ("wrap_up", "stop"):
             self._continued_limit = True
-            self._face.tell(f"going on: the limit is {in_dollars(budget.limit or 0)} now")
+            limit = f": the limit is {in_unit(budget.limit or 0, budget.unit)} now" if budget.unit != PERCENT else ""
+            self._face.tell(f"going on{limit}")
             return
         report.outcome = LIMIT
-        report.why = f"paused at {in_dollars(budget.spent)} of {in_dollars(budget.limit or 0)} in {budget.scope}"
+        report.why = f"paused at {spent_of(budget)}{budget.when} in {budget.scope}"
         if was_ended:
             report.why += f"; it was stopped: 'brim limit raise {budget.scope} USD' lets it go on"
         if answer == "wrap_up" and report.turns:
-            self._wrap_up()
+            self._wrap_up(budget)
 
     def _limit_answer(self) -> str:
         """Return what is done at the limit, after it was done: ``continue``, ``raise``, ``wrap_up`` or ``stop``.
@@ -301,23 +308,24 @@ class Supervisor:
             if self._talk.signal:
                 return "stop"
             try:
-                answer = read_answer(typed or "")
+                answer = read_answer(typed or "", purse.asked.unit)
                 purse.answer(answer)
             except InputError as error:
                 self._face.tell(str(error))
             else:
                 return answer if isinstance(answer, str) else "raise"
 
-    def _wrap_up(self) -> None:
-        """Send the wrap-up turn, which is paid from what was held back for it."""
-        purse, path = self._tracked.purse, self._tracked.notes.path
-        left, asked = purse.budget.left, purse.asked
-        if left == 0 or not self._talk.can_resume:
-            self._face.tell("nothing is left for a wrap-up" if left == 0 else "it cannot be resumed for a wrap-up")
+    def _wrap_up(self, asked: CostBudget) -> None:
+        """Send the wrap-up turn, which is paid from what was held back for it. *asked* is the limit that is reached."""
+        path, left = self._tracked.notes.path or None, self._tracked.purse.budget.left
+        is_spent = left == 0 or self._tracked.purse.held is not None
+        if is_spent or not self._talk.can_resume:
+            self._face.tell("nothing is left for a wrap-up" if is_spent else "it cannot be resumed for a wrap-up")
             return
-        self._send(
-            build_wrap_up_prompt(asked.spent, asked.limit, held=left or 0, task=self._task, scratch_path=path or None)
+        prompt = build_wrap_up_prompt(
+            asked.spent, asked.limit, held=left or 0, task=self._task, scratch_path=path, unit=asked.unit
         )
+        self._send(prompt)
         self._report.wrapped_up = self._last is not None and self._last.outcome == DONE
         if not self._report.wrapped_up:
             self._report.why += "; the wrap-up did not come to its end"

@@ -99,6 +99,22 @@ class Reservation(Record):
     """When it was made, in seconds since 1970: it counts for the period of that moment."""
 
 
+class DaySum(Record):
+    """What was spent on one day in one scope, with one model, on one branch.
+
+    The model or the branch is empty if it isn't known.
+    """
+
+    day: int
+    """Days since 1970, in UTC."""
+    scope: str
+    model: str
+    branch: str
+    amount: int
+    """Micro-dollars. A correction that was made later than its request can make it negative."""
+    tokens: int
+
+
 class ScopeStatus(Record):
     """How much one scope, including everything below it, has spent.
 
@@ -169,10 +185,12 @@ class Ledger(Protocol):
         lease: float = LEASE,
         purpose: str = "",
         tokens: int = 0,
+        model: str = "",
+        branch: str = "",
     ) -> Reservation:
         """Set *amount* aside for one request, and *tokens* under limits in tokens.
 
-        Raise ``LimitReached`` if it does not fit: then do not send it.
+        Raise ``LimitReached`` if it does not fit: then do not send it. ``days`` adds up by *model* and *branch*.
 
         The same *request_id* gives the same reservation again, whatever its state, unless it was released; one that is
         settled was sent already. Another scope, amount or purpose is an ``InputError``. Without an id it gets one.
@@ -196,7 +214,15 @@ class Ledger(Protocol):
         """
 
     def record(
-        self, scope: str, request_id: str, amount: int, *, tokens: int = 0, at: float | None = None
+        self,
+        scope: str,
+        request_id: str,
+        amount: int,
+        *,
+        tokens: int = 0,
+        at: float | None = None,
+        model: str = "",
+        branch: str = "",
     ) -> Reservation:
         """Count a spend that couldn't be reserved. It was made *at* that moment, or now.
 
@@ -215,6 +241,13 @@ class Ledger(Protocol):
     def tightest(self, scope: str) -> ScopeStatus:
         """Return how *scope* stands under the one of its limits in dollars that has the least room."""
 
+    def reached(self, scope: str, *, plans: Callable[[Allowance], list[Allowance]] | None = None) -> list[Allowance]:
+        """Return the limits per period under which nothing more may be spent in *scope*.
+
+        *plans* returns the limit of a plan's window with what is used of it, once per reading; without it these are
+        left out.
+        """
+
     def statuses(self, under: str = "", *, default: Limit | None = None, most: int | None = None) -> list[ScopeStatus]:
         """Return how every known scope stands, by name; the first *most* of them.
 
@@ -222,6 +255,9 @@ class Ledger(Protocol):
 
         *default* shows them as they would stand under that default, which is not set.
         """
+
+    def days(self, under: str = "") -> list[DaySum]:
+        """Return what was spent per day, scope, model and branch: all, or *under* and what is below it."""
 
     def subscribe(self, subscriber: Callable[[Notice], object]) -> Callable[[], None]:
         """Send *subscriber* warnings and limits from now on.

@@ -273,7 +273,15 @@ class CostBudget:
     """
 
     def __init__(
-        self, limit: int | None, warn: float = WARN, *, scope: str = "", spent: int = 0, parent: Self | None = None
+        self,
+        limit: int | None,
+        warn: float = WARN,
+        *,
+        scope: str = "",
+        spent: int = 0,
+        parent: Self | None = None,
+        unit: str = "usd",
+        when: str = "",
     ) -> None:
         if isinstance(warn, bool) or not isinstance(warn, int | float) or not 0 <= warn <= 1:
             raise InputError(f"warn must be a share from 0 to 1, not {repr(warn)[:40]}")
@@ -282,6 +290,8 @@ class CostBudget:
         """The sum of what was added."""
         self._subscribers = Subscribers()
         self.warn, self.scope, self.parent = warn, scope, parent
+        self.unit, self.when = unit, when
+        """What is counted, and in which period: as in ``CostNotice``."""
 
     def add(self, amount: int) -> list[Notice]:
         """Count *amount* as spent; a negative one takes some back.
@@ -305,7 +315,7 @@ class CostBudget:
 
     def answer(self, answer: str | Raise) -> None:
         """Do what a person said: ``continue``, ``Raise(to)``, ``wrap_up`` or ``stop``."""
-        self._limit = self._limit.answered(answer, self.spent, self.warn)
+        self._limit = self._limit.answered(answer, self.spent, self.warn, unit=self.unit)
 
     def subscribe(self, subscriber: Callable[[Notice], object]) -> Callable[[], None]:
         """Call *subscriber* with each notice from now on; the result unsubscribes."""
@@ -365,12 +375,19 @@ class CostBudget:
 
 
 def build_wrap_up_prompt(
-    spent: int, limit: int | None, *, held: int = 0, task: str = "", scratch_path: str | None = None
+    spent: int,
+    limit: int | None,
+    *,
+    held: int = 0,
+    task: str = "",
+    scratch_path: str | None = None,
+    unit: str = "usd",
 ) -> str:
     """Return the prompt that wraps the work up, to send as its own turn.
 
     The prompt says that *limit* is reached only if it is; None is no limit. *held* is what that turn may cost at most;
     0 says nothing about it. *task* is folded to one line; *scratch_path* is where notes for the next agent belong.
+    *unit* is what *spent* and *limit* count.
 
     >>> print(build_wrap_up_prompt(4_750_000, 5_000_000, held=250_000, task="fix the parser"))
     The cost limit is reached: $4.75 of $5.00 is spent. Wrap up now: fix the parser
@@ -382,12 +399,15 @@ def build_wrap_up_prompt(
         from brim.tracking.compaction import fold
 
         what = fold(task)
-    of = "" if limit is None else f" of {in_dollars(limit)}"
+    from brim.spend.periods import out_of
+
     pause_at = Limit(limit).pause_at
-    reached = "" if pause_at is None or spent < pause_at else "The cost limit is reached: "
+    reached = (
+        "" if pause_at is None or spent < pause_at else f"The {'cost ' if unit == 'usd' else ''}limit is reached: "
+    )
     most = f" This turn may cost {in_dollars(held)}." if held else ""
     lines = [
-        f"{reached}{in_dollars(spent)}{of} is spent. Wrap up now{f': {what}' if what else '.'}",
+        f"{reached}{out_of(spent, limit, unit)} is spent. Wrap up now{f': {what}' if what else '.'}",
         f"Start nothing new and no sub-agents; run only what leaves the work in a sound state.{most}",
         "Then stop, and say in a few lines what is done, what is not, what failed, and what the next step would be.",
     ]

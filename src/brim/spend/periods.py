@@ -196,6 +196,21 @@ def is_zone(name: str) -> bool:
 # Plans --------------------------------------------------------------------------------------------------------------
 
 
+FRESH = 3600.0
+"""Seconds for which a reading of a plan's window can hold an agent."""
+
+
+def plan_limits(
+    allowance: Allowance, agent: str, home: str, environ: Mapping[str, str] | None, now: float
+) -> list[Allowance]:
+    """Return *allowance* with how much of its plan's window *agent* has used, if a fresh reading says so."""
+    return [
+        allowance.replace(spent=int(100 * each.used), starts=each.read_at, ends=each.resets_at)
+        for each in plan_readings(allowance, home, environ if agent == "codex" else None, now)
+        if each.agent == agent and abs(now - each.read_at) <= FRESH
+    ]
+
+
 def plan_readings(allowance: Allowance, home: str, environ: Mapping[str, str] | None, now: float) -> list[PlanWindow]:
     """Return what is known of the plan's window that *allowance* limits: a reading per agent, while it holds.
 

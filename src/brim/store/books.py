@@ -7,7 +7,7 @@ per period (``brim.spend.periods.Allowance``). Both keep the rules of ``brim.spe
 from __future__ import annotations
 
 from brim.errors import StoreError
-from brim.spend.ledger import LONGEST_LEASE, RESERVED, Reservation, ScopeStatus, lineage
+from brim.spend.ledger import LONGEST_LEASE, RESERVED, DaySum, Reservation, ScopeStatus, lineage
 from brim.spend.limits import (
     ANSWERS,
     ASKED,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from brim.tracking.notices import Notice
 
 KEPT_DAYS = 90
-"""Days after which entries are folded into one sum per day and scope."""
+"""Days after which entries are folded into sums: see ``DaySum``."""
 
 MOST_FOLDED = 2_000
 """Entries that are folded at a time."""
@@ -53,6 +53,12 @@ MAIN = "main"
 
 _COLUMNS = "request_id, scope, amount, charged, state, lease_end, purpose, overrun, tokens, charged_tokens, made_at"
 RESERVATION = f"SELECT {_COLUMNS} FROM reservations"  # noqa: S608 - the names above
+_DAYS = (
+    "SELECT CAST(time / 86400 AS INTEGER) AS day, scope, model, branch, sum(amount) AS amount, sum(tokens) AS tokens "
+    "FROM (SELECT time, entry.scope, coalesce(model, '') AS model, coalesce(branch, '') AS branch, entry.amount, "
+    "entry.tokens FROM spend_entries AS entry LEFT JOIN reservations USING (request_id) {where}) GROUP BY 1, 2, 3, 4"
+)
+"""What the entries come to that *where* says, as rows of ``spend_days``."""
 _ENDED = f"{RESERVATION} WHERE state = 'open' AND (lease_end <= ?1 OR lease_end > ?2) ORDER BY lease_end, request_id"
 _SCOPE_COLUMNS = "scope, given, base, amount, is_default, state, warned, spent, reserved"
 _SCOPE = f"SELECT {_SCOPE_COLUMNS} FROM spend_scopes"  # noqa: S608 - the names above
@@ -154,6 +160,15 @@ class Books:
         rows = self._database.rows(f"{RESERVATION} WHERE request_id = ?", (request_id,))
         return next(map(reservation_of, rows), None)
 
+    def days(self, under: str) -> list[DaySum]:
+        """Return what was spent per day, scope, model and branch in *under* and below it; in all if that is empty."""
+        rows = self._database.rows(
+            "SELECT day, scope, model, branch, sum(amount), sum(tokens) FROM "  # noqa: S608
+            f"(SELECT * FROM spend_days UNION ALL {_DAYS.format(where='')}) {below(under)} GROUP BY 1, 2, 3, 4",
+            (under,) if under else (),
+        )
+        return [DaySum(*row) for row in rows]
+
     # Limits per period ------------------------------------------------------------------------------------------
 
     def all_allowances(self) -> list[Allowance]:
@@ -188,6 +203,11 @@ class Books:
                     own.append(self.put(self._with_past(made) if self.scope(name).taken else made, moved=True))
             found += own
         return [each for each in found if not each.is_pattern and each.unit != PERCENT]
+
+    def plan_allowances(self, scope: str) -> list[Allowance]:
+        """Return the limits of a plan's window that *scope* is under."""
+        names = (EVERYWHERE, *lineage(scope))
+        return [each for name in names for each in self.own_allowances(name) if each.unit == PERCENT]
 
     def put(self, allowance: Allowance, *, moved: bool = False) -> Allowance:
         """Take *allowance* in place of the one with its key; *moved* is whether to write it."""
@@ -257,10 +277,18 @@ class Books:
         limited: list[Scope | Allowance] = [*map(self.scope, lineage(scope)), *own]
         return more <= 0 or all(each.limit.amount is None or each.taken + more <= each.limit.amount for each in limited)
 
-    def replace(self, old: Reservation | None, new: Reservation, kind: str = "", when: float | None = None) -> None:
+    def replace(
+        self,
+        old: Reservation | None,
+        new: Reservation,
+        kind: str = "",
+        when: float | None = None,
+        made_with: tuple[str, str] = ("", ""),
+    ) -> None:
         """Write *new* in place of *old*; move the sums of every scope and limit that it counts against.
 
-        The difference counts for the period in which the request was made, or of *when*.
+        The difference counts for the period in which the request was made, or of *when*. *made_with* is the model and
+        the branch of a new request.
         """
         when = min(self._now, new.made_at if when is None else when)
         before = old or new.replace(amount=0, tokens=0, charged=0, charged_tokens=0)
@@ -283,10 +311,10 @@ class Books:
                 if more > 0 and not is_answered:
                     self.reached(moved)
         self._database.run(
-            f"INSERT INTO reservations ({_COLUMNS}) "  # noqa: S608 - the names above
-            "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT (request_id) DO UPDATE SET "
+            f"INSERT INTO reservations ({_COLUMNS}, model, branch) "  # noqa: S608 - the names above
+            "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) ON CONFLICT (request_id) DO UPDATE SET "
             "amount = ?3, charged = ?4, state = ?5, lease_end = ?6, overrun = ?8, tokens = ?9, charged_tokens = ?10",
-            tuple(new.to_dict().values()),
+            (*new.to_dict().values(), *made_with),
         )
         if spent or tokens:
             self._database.run(
@@ -324,20 +352,17 @@ class Books:
             )
 
     def fold(self) -> int:
-        """Fold the oldest entries into sums per day and scope, a few at a time; return how many."""
-        before = self._now - KEPT_DAYS * SECONDS_PER_DAY
+        """Fold the oldest entries into sums, a few at a time; return how many."""
         oldest = (
-            "SELECT number FROM spend_entries WHERE number IN "
-            "(SELECT number FROM spend_entries ORDER BY number LIMIT ?2) AND time < ?1"
+            "WHERE number IN (SELECT number FROM spend_entries ORDER BY number LIMIT ?2) AND time < ?1",
+            (self._now - KEPT_DAYS * SECONDS_PER_DAY, MOST_FOLDED),
         )
         self._database.run(
-            "INSERT INTO spend_days (day, scope, amount, tokens) "  # noqa: S608
-            "SELECT CAST(time / 86400 AS INTEGER) AS day, scope, sum(amount), sum(tokens) FROM spend_entries "
-            f"WHERE number IN ({oldest}) GROUP BY day, scope ON CONFLICT (day, scope) DO UPDATE SET "
-            "amount = amount + excluded.amount, tokens = tokens + excluded.tokens",
-            (before, MOST_FOLDED),
+            f"INSERT INTO spend_days {_DAYS.format(where=oldest[0])} ON CONFLICT (day, scope, model, branch) "
+            "DO UPDATE SET amount = amount + excluded.amount, tokens = tokens + excluded.tokens",
+            oldest[1],
         )
-        return self._database.run(f"DELETE FROM spend_entries WHERE number IN ({oldest})", (before, MOST_FOLDED))  # noqa: S608
+        return self._database.run(f"DELETE FROM spend_entries {oldest[0]}", oldest[1])  # noqa: S608
 
     # What is due ------------------------------------------------------------------------------------------------
 

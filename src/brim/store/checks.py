@@ -10,7 +10,7 @@ from brim.behaviors.behavior import LIVE, Edge
 from brim.behaviors.graph import Problem, check
 from brim.config.values import Config
 from brim.errors import BrimError, StoreError
-from brim.store.rulebook import duplicate_pairs
+from brim.store.rulebook import alike_pairs, duplicate_pairs, unmarked_conflicts
 from brim.store.scopes import Scopes
 from brim.store.store import Store, open_store
 
@@ -97,6 +97,10 @@ def hints(scopes: Scopes, config: Config) -> list[Problem]:
             text = f"{each.name} ({each.id}) was overridden {overridden:,} times and confirmed {confirmed:,}"
             fix = f"change it with 'brim rules edit {each.id}', or remove it with 'brim rules remove {each.id}'"
             found.append(Problem("overridden", (each.id,), text, fix))
+    found += _contradictions(scopes)
+    if likely := alike_pairs(scopes, config):
+        text = f"{len(likely):,} pair{'' if len(likely) == 1 else 's'} of rules may say the same"
+        found.append(Problem("alike", (), text, "'brim rules dedupe' shows them"))
     pairs = duplicate_pairs(scopes, config)
     for one, other, _ in pairs[:5]:
         text = f"{one.name} ({one.id}) and {other.name} ({other.id}) say nearly the same"
@@ -105,6 +109,24 @@ def hints(scopes: Scopes, config: Config) -> list[Problem]:
         text = f"{len(pairs) - 5:,} pair{'' if len(pairs) == 6 else 's'} more nearly the same"
         found.append(Problem("near-duplicate", (), text, "'brim rules dedupe'"))
     return found
+
+
+def _contradictions(scopes: Scopes) -> list[Problem]:
+    """Return the rules that contradict each other and aren't marked, so that agents hear both; five by name."""
+    found = unmarked_conflicts(scopes)
+    problems = [
+        Problem(
+            "contradiction",
+            (newer.id, each.other.id),
+            f"{newer.name} ({newer.id}) contradicts {each.other.name} ({each.other.id}): {each.about}",
+            f"remove one, or 'brim rules check --fix' lets agents hear only {newer.name}",
+        )
+        for newer, each in found[:5]
+    ]
+    if len(found) > 5:
+        text = f"{len(found) - 5:,} more pair{'' if len(found) == 6 else 's'} of rules contradict each other"
+        problems.append(Problem("contradiction", (), text, "'brim rules check --fix' marks them"))
+    return problems
 
 
 def removable_edges(scopes: Scopes, problems: Iterable[Problem]) -> list[tuple[Store, Edge]]:

@@ -40,7 +40,7 @@ class Consent:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
-        names = ("canonical", "tags", "when", "status")
+        names = ("canonical", "tags", "when", "status", "blocks")
         rules = [
             {"id": each.id, "name": each.name, "kind": each.kind.value, "summary": summarize(each.canonical)}
             | {name: as_object(each)[name] for name in names}

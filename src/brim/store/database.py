@@ -30,7 +30,7 @@ APPLICATION = 0x6272696D
 MIGRATIONS = os.path.join(os.path.dirname(__file__), "migrations")
 """The folder of the numbered SQL files."""
 
-VERSION = 3
+VERSION = 4
 """The version of the newest migration, which is what this brim reads and writes."""
 
 READABLE = 2

@@ -6,24 +6,34 @@ stays, a text that is replaced is kept among its other wordings, and what was pu
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from brim.behaviors.behavior import LIVE, Behavior, Edge, Provenance
+from brim.behaviors.behavior import LIVE, POSITIVE, Behavior, Edge, Provenance
+from brim.behaviors.contradictions import Contradiction, among, find
 from brim.behaviors.duplicates import Merged, Texts, merge
 from brim.behaviors.graph import MUTUAL, would_cycle
 from brim.behaviors.jsonl import as_object
-from brim.behaviors.learning import Known, cleaned, id_of, infer_tags, learn
-from brim.behaviors.markdown import Rule, read_rules
+from brim.behaviors.learning import Known, cleaned, id_of, infer_tags, learn, loosens
+from brim.behaviors.markdown import Rule, RuleFile, read_rules
+from brim.behaviors.when import When
 from brim.errors import InputError
-from brim.masking import mask, masked
+from brim.masking import mask
 from brim.store.events import Event
+from brim.store.loaded import LoadedFile, Loader, note_files, noted_files
 from brim.store.rows import behavior_of, row_of
 from brim.store.scopes import Scopes
+from brim.store.store import Store
 
 EdgeKey = tuple[str, str, str, str]
 """Scope, source, target and kind."""
+
+ALWAYS = When()
+
+MOST_COMPARED = 100
+"""New rules that are compared with each other for contradictions: it takes a second or two."""
 
 SAME = ("canonical", "variants", "kind", "tags", "when", "status")
 """What must not have changed between the question and the answer."""
@@ -60,6 +70,9 @@ class Plan:
     dangling: tuple[Edge, ...] = ()
     """Edges that lead to a behavior that is neither here nor in the file. They are left out."""
     notes: tuple[str, ...] = ()
+    files: tuple[LoadedFile, ...] = ()
+    """Files that agents load on their own, to be noted in the file of *files_scope*."""
+    files_scope: str = ""
 
     @property
     def added(self) -> list[Change]:
@@ -77,6 +90,12 @@ class Plan:
         return not self.changes and not self.edges
 
     @property
+    def loosens(self) -> bool:
+        """Whether a constraint that is here could hold less after it."""
+        edges = any(each.edge.kind not in POSITIVE for each in self.edges)
+        return edges or any(loosens(each.old, each.behavior) for each in self.changes)
+
+    @property
     def scopes(self) -> list[str]:
         """The scopes that would be written to."""
         return sorted({change.behavior.scope for change in self.changes} | {change.scope for change in self.edges})
@@ -86,7 +105,8 @@ class Plan:
     ) -> None:
         """Write it, inside ``scopes.writing(*plan.scopes)``; *progress* is called for each behavior."""
         for change in self.changes:
-            detail: dict[str, Any] = {"file": source}
+            came = change.behavior.provenance
+            detail: dict[str, Any] = {"file": came.file if came.source == "rules" and came.file else source}
             if change.old is not None:
                 old = as_object(change.old)
                 detail["before"] = {name: old[name] for name in change.fields if name not in ("canonical", "variants")}
@@ -98,6 +118,13 @@ class Plan:
             scopes.store(scope).put_edges([change.edge for change in edges])
             detail = {"file": source, "edges": written, "before": before}
             scopes.store(scope).record(Event("connected", now, detail=detail))
+        self.note_files(scopes)
+
+    def note_files(self, scopes: Scopes) -> None:
+        """Note which files agents load on their own, and which of the rules stand in them."""
+        if self.files and self.files_scope in scopes.stores:
+            with scopes.writing():
+                note_files(scopes.store(self.files_scope), self.files)
 
 
 def plan_of(
@@ -154,6 +181,7 @@ def updated(old: Behavior, new: Behavior) -> Behavior:
         "created_at": old.created_at if new.created_at is None else new.created_at,
         "provenance": old.provenance if new.provenance == Provenance() else new.provenance,
         "extra": new.extra or old.extra,
+        "blocks": new.blocks or old.blocks,
     }
     if new.canonical == old.canonical and not new.summary:
         kept["summary"] = old.summary
@@ -221,6 +249,8 @@ class Outcome:
     """What it became, or what says it already; None if it is left out."""
     changes: tuple[str, ...] = ()
     why: str = ""
+    source: str = ""
+    """The lines of the file that it stands in."""
 
     @property
     def place(self) -> str:
@@ -233,29 +263,47 @@ class Outcome:
         return {**found, "changes": list(self.changes), "id": self.behavior.id if self.behavior is not None else None}
 
 
+@dataclass(frozen=True)
+class Found:
+    """One rule file, as it was read."""
+
+    name: str
+    """What it is called where others may read it."""
+    path: str
+    """Where it is; empty for standard input."""
+    rules: RuleFile
+    when: When = ALWAYS
+    """For which files it says its rules are."""
+    loaders: tuple[Loader, ...] = ()
+    about: str = ""
+    """What it says that its rules are about."""
+    stamp: tuple[int, int] = (0, 0)
+
+
 class RulesReader:
     """The rules of one or several files, on their way into *scope*."""
 
     def __init__(self, scope: str, now: float, near_duplicate: float) -> None:
         self.scope, self.now, self._near_duplicate = scope, now, near_duplicate
-        self.files: list[str] = []
-        self.secrets = 0
         self.outcomes: list[Outcome] = []
         """What becomes of each rule, in the order of the files, by the latest ``plan``."""
-        self._rules: list[Rule] = []
-        self._skipped: list[Outcome] = []
+        self._found: list[Found] = []
         self._before: dict[str, Behavior] | None = None
         self._changes: tuple[Change, ...] = ()
 
+    @property
+    def files(self) -> list[str]:
+        """The names of the files."""
+        return [each.name for each in self._found]
+
     def read(self, text: str, name: str) -> None:
-        """Add the rules in *text*, the content of the file *name*, with its secrets masked: they are shown, too."""
-        text, secrets = masked(text)
-        found = read_rules(text, name)
-        self.files.append(name)
+        """Add the rules in *text*, the content of the file *name*."""
+        self.add(Found(name, "", read_rules(mask(text), name)))
+
+    def add(self, found: Found) -> None:
+        """Add the rules of a file that was read, with its secrets masked: they are shown, too."""
+        self._found.append(found)
         self._before = None
-        self.secrets += secrets
-        self._rules += found.rules
-        self._skipped += [Outcome("left out", name, each.line, each.text, why=each.why) for each in found.skipped]
 
     def plan(self, scopes: Scopes) -> Plan:
         """Return what would be written, given what is stored."""
@@ -263,16 +311,34 @@ class RulesReader:
         before = {each.id: each.replace(scope=self.scope) for each in (store.behaviors() if store is not None else ())}
         if before != self._before:
             known = Known(before.values())
-            self.outcomes = [self._learned(rule, known) for rule in self._rules] + self._skipped
+            self.outcomes = [each for found in self._found for each in self._outcomes(found, known)]
             self._before, self._changes = before, tuple(_changes(before, known))
         written = {change.behavior.id for change in self._changes}
         same = dict.fromkeys(each.behavior.id for each in self.outcomes if each.what == "known" and each.behavior)
         kept = tuple(id for id in same if id not in written)
-        return Plan(self._changes, kept, notes=self._elsewhere(scopes))
+        conflicts = self._conflicts(scopes)
+        too_many = len(self._changes) > MOST_COMPARED
+        marked = [
+            EdgeChange("project" if "project" in (one.scope, each.other.scope) else "user", edge)
+            for one, each in conflicts
+            if (edge := Edge(one.id, each.other.id, "conflicts", created_at=self.now)) and each.other.id not in written
+        ]
+        notes = (
+            *self._elsewhere(scopes),
+            *(["too many at once to look for contradictions: 'brim rules check' does"] if too_many else ()),
+            *(f"{one.name} ({one.id}) conflicts with {each.other.name} ({each.other.id})" for one, each in conflicts),
+            *(self._gone(store) if store is not None else ()),
+        )
+        return Plan(self._changes, kept, tuple(marked), notes=notes, files=self._loaded(), files_scope=self.scope)
 
-    def _learned(self, rule: Rule, known: Known) -> Outcome:
+    def _outcomes(self, found: Found, known: Known) -> Iterator[Outcome]:
+        """Yield what becomes of each part of a file, in its order."""
+        yield from [self._learned(rule, found, known) for rule in found.rules.rules]
+        yield from [Outcome("left out", found.name, each.line, each.text, why=each.why) for each in found.rules.skipped]
+
+    def _learned(self, rule: Rule, found: Found, known: Known) -> Outcome:
         """Learn *rule*, and put what it became into *known*."""
-        place: dict[str, Any] = {"file": rule.file, "line": rule.line, "text": rule.text}
+        place: dict[str, Any] = {"file": rule.file, "line": rule.line, "text": rule.text, "source": rule.source}
         text = cleaned(rule.text)
         there = known.get(self.scope, id_of(text)) or next(iter(known.saying(text)), None)
         if there is not None:
@@ -282,9 +348,9 @@ class RulesReader:
         try:
             behavior, old, done = learn(
                 rule.text,
-                tags=infer_tags(f"{rule.heading}\n{rule.text}"),
+                tags=infer_tags(f"{rule.heading or found.about}\n{rule.text}"),
                 kind="procedure" if rule.steps else None,
-                when={},
+                when=found.when,
                 scope=self.scope,
                 source="rules",
                 now=self.now,
@@ -294,7 +360,7 @@ class RulesReader:
         except InputError as error:
             return Outcome("left out", **place, why=str(error))
         if old is None:
-            came = Provenance("rules", at=self.now, file=rule.file, note=rule.heading)
+            came = Provenance("rules", at=self.now, file=rule.file, note=rule.heading or found.about)
             new = behavior.replace(provenance=came)
             known.put(new)
             return Outcome("added", **place, behavior=new)
@@ -302,6 +368,34 @@ class RulesReader:
         merged = behavior.replace(usage=old.usage, confidence=old.confidence)
         known.put(merged)
         return Outcome("merged", **place, behavior=merged, changes=done)
+
+    def _loaded(self) -> tuple[LoadedFile, ...]:
+        """Return the files that agents load on their own, with the rules that stand in them."""
+        texts: dict[str, dict[str, str]] = {each.name: {} for each in self._found}
+        for each in self.outcomes:
+            if each.behavior is not None and each.behavior.live:
+                texts[each.file][each.behavior.id] = each.source
+        return tuple(
+            LoadedFile(each.path, each.stamp, each.loaders, texts[each.name]) for each in self._found if each.loaders
+        )
+
+    def _conflicts(self, scopes: Scopes) -> list[tuple[Behavior, Contradiction]]:
+        """Return which of the new ones contradict a stored rule, or one another; nothing if they are too many."""
+        new = [change.behavior for change in self._changes if change.old is None]
+        if len(new) > MOST_COMPARED:
+            return []
+        stored = scopes.behaviors(LIVE)
+        return [(one, each) for one in new for each in find(one, stored)] + among(new)
+
+    def _gone(self, store: Store) -> Iterator[str]:
+        """Say which rules that a file had when it was last imported it doesn't have any more."""
+        before = noted_files(store)
+        for file in self._loaded():
+            ids = before[file.path].texts.keys() - file.texts.keys() if file.path in before else ()
+            for rule in store.get_many(ids).values():
+                if rule.live:
+                    name = rule.provenance.file or os.path.basename(file.path)
+                    yield f"{name} doesn't have {rule.name} ({rule.id}) any more: brim rules remove {rule.id}"
 
     def _elsewhere(self, scopes: Scopes) -> tuple[str, ...]:
         """Say which of the new ones the other scope says nearly the same of."""

@@ -20,6 +20,7 @@ from brim.spend.ledger import (
     RELEASED,
     RESERVED,
     SETTLED,
+    DaySum,
     Reservation,
     ScopeStatus,
     Spender,
@@ -199,6 +200,8 @@ class SqliteLedger(Spender):
         lease: float = LEASE,
         purpose: str = "",
         tokens: int = 0,
+        model: str = "",
+        branch: str = "",
     ) -> Reservation:
         """Set *amount* aside for one request: see ``brim.spend.Ledger.reserve``."""
         names = lineage(scope)
@@ -226,7 +229,7 @@ class SqliteLedger(Spender):
                 reserved = Reservation(
                     id, scope, amount, lease_end=now + lease, purpose=purpose, tokens=tokens, made_at=now
                 )
-                books.replace(None, reserved)
+                books.replace(None, reserved, made_with=(model, branch))
                 return reserved
         raise refused  # after the question is on the disk
 
@@ -250,7 +253,15 @@ class SqliteLedger(Spender):
         return released
 
     def record(
-        self, scope: str, request_id: str, amount: int, *, tokens: int = 0, at: float | None = None
+        self,
+        scope: str,
+        request_id: str,
+        amount: int,
+        *,
+        tokens: int = 0,
+        at: float | None = None,
+        model: str = "",
+        branch: str = "",
     ) -> Reservation:
         """Count a spend that was never reserved: see ``brim.spend.Ledger.record``."""
         lineage(scope)
@@ -267,11 +278,11 @@ class SqliteLedger(Spender):
             recorded = Reservation(
                 id, scope, 0, amount, SETTLED, lease_end=now, purpose=RECORDED, charged_tokens=tokens, made_at=made
             )
-            books.replace(None, recorded, "recorded")
+            books.replace(None, recorded, "recorded", made_with=(model, branch))
         return recorded
 
     def fold(self) -> int:
-        """Fold entries older than 90 days into sums per day and scope; return how many were, 0 if none is left."""
+        """Fold entries older than 90 days into sums, as ``days`` has them; return how many were, 0 if none is left."""
         with self._books() as books:
             return books.fold()
 
@@ -307,6 +318,15 @@ class SqliteLedger(Spender):
             period=tight.period,
         )
 
+    def reached(self, scope: str, *, plans: Callable[[Allowance], list[Allowance]] | None = None) -> list[Allowance]:
+        """Return the limits per period that are used up in *scope*: see ``brim.spend.Ledger.reached``."""
+        with self._looking() as books:
+            counted = books.allowances(scope)
+            windows = books.plan_allowances(scope) if plans is not None else []
+        found = [each for each in counted if each.limit.state == ASKED or each.limit.room(each.taken) == 0]
+        read = [each for window in windows for each in (plans(window) if plans is not None else [])]
+        return [*found, *(each for each in read if each.spent >= (each.limit.amount or 0))]
+
     def statuses(self, under: str = "", *, default: Limit | None = None, most: int | None = None) -> list[ScopeStatus]:
         """Return how every known scope stands, by name: all, or *under* and those below it; the first *most*.
 
@@ -323,6 +343,13 @@ class SqliteLedger(Spender):
             count = f"SELECT count(*) FROM spend_scopes {below(under)}"  # noqa: S608 - a condition without values
             row = self.database.row(count, (under,) if under else ())
         return int(row[0]) if row else 0
+
+    def days(self, under: str = "") -> list[DaySum]:
+        """Return what was spent per day, scope, model and branch: all, or *under* and what is below it."""
+        if under:
+            lineage(under)
+        with self._looking() as books:
+            return books.days(under)
 
     def reservation(self, request_id: str) -> Reservation | None:
         """Return what is known of a request, or None."""

@@ -100,6 +100,8 @@ class Limits:
         """
         if name == EVERYWHERE:
             return name
+        if not name and not self._place:
+            raise InputError("the current folder was deleted: go to another, or name a project")
         if not name or _is_path(name):
             place = self._place if not name else place_of(os.path.realpath(os.path.expanduser(name)))
             if name and not known and not os.path.isdir(os.path.expanduser(name)):
@@ -145,6 +147,25 @@ class Limits:
             self.ledger.allow(scope, each, zone=zone, including_past=including_past)
         kinds = [(each.period, each.unit) for each in ceilings]
         return [each for each in self.rows(scope) if (each.period, each.unit) in kinds]
+
+    def loosens(self, scope: str, ceilings: list[Ceiling], *, including_past: bool, default: int | None) -> bool:
+        """Whether setting *ceilings* would let more be spent than now: a limit counts from when it is set.
+
+        A limit of its own takes the place of *default*, and opens what was stopped.
+        """
+        before = {(each.period, each.unit): each for each in self.rows(scope)}
+        if scope != EVERYWHERE:
+            own = self.ledger.status(scope)
+            given_up = default if own.limit is None else own.limit if own.is_default else None
+            totals = [each.amount for each in ceilings if (each.period, each.unit) == (TOTAL, USD)]
+            if own.state != OPEN or (given_up is not None and min(totals, default=given_up + 1) > given_up):
+                return True
+        for each in ceilings:
+            if (row := before.get((each.period, each.unit))) is not None:
+                counted = 0 if row.each or row.unit == PERCENT else row.spent
+                if row.state != OPEN or each.amount - counted * including_past > row.amount - counted:
+                    return True
+        return False
 
     def remove(self, scope: str, what: list[str]) -> list[LimitRow]:
         """Remove limits of *scope*: all, or those of *what*, each a limit as it was set or a period."""

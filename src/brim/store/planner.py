@@ -11,8 +11,8 @@ from __future__ import annotations
 from functools import cached_property
 from math import nextafter
 
-from brim.activation.engine import Course, Neighbourhood, activate
 from brim.activation.parameters import Parameters
+from brim.activation.relevance import rank
 from brim.behaviors.behavior import EdgeKind, Status
 from brim.injection.costs import ENCODINGS, StoredCosts
 from brim.injection.mapper import ActivationTierMapper
@@ -24,10 +24,12 @@ from brim.tokens.count import Count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from typing import Any
+    from collections.abc import Callable, Collection, Mapping
+    from typing import Any, TypeVar
 
     from brim.activation.context import Context
+    from brim.activation.engine import Course
+    from brim.behaviors.behavior import BehaviorKind
     from brim.config import Config
     from brim.injection.costs import Costs
     from brim.injection.plan import InjectionPlan
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
     from brim.tokens.calibrate import Ratio
     from brim.tokens.protocol import Mode
 
+    _Costs = TypeVar("_Costs", bound=Costs)
+    Standing = tuple[BehaviorKind, Status]
     Counting = tuple[str, Ratio | None]
     """An encoding that costs are stored in, and what to multiply them by."""
 
@@ -47,9 +51,6 @@ OWN = (START_KEY, DYNAMIC_KEY, "injection.max_chars", "tiers.full", "tiers.summa
 
 BEGINNINGS = {"start": "startup", "clear": "clear", "compact": "compact"}
 """The events after which the window holds nothing that was told before, and what a session calls them."""
-
-OF_THE_CALL = frozenset({"file", "language", "task", "words"})
-"""Conditions that a tool call itself can confirm. The others are about the place: a call has no prompt."""
 
 DEFAULT_ENCODING = "o200k_base"
 """What counts when no model is named, and what replaces a vocabulary that isn't public."""
@@ -66,19 +67,36 @@ _PLAN_LISTS = ("full", "summarized", "name_only", "omitted")
 
 
 class Planner:
-    """Plans for one situation, each with everything that was activated and why. *mode* overrides the settings' one."""
+    """Plans for one situation, each with everything that was activated and why. *mode* overrides the settings' one.
+
+    Without *always*, rules without any condition are left out; so are those that a session was *told* before, and those
+    in *leave*.
+    """
 
     def __init__(
-        self, scopes: Scopes, config: Config, context: Context, *, now: float, mode: Mode | None = None
+        self,
+        scopes: Scopes,
+        config: Config,
+        context: Context,
+        *,
+        now: float,
+        mode: Mode | None = None,
+        always: bool = True,
+        told: Collection[str] = (),
+        leave: Collection[str] = (),
     ) -> None:
         self.config, self.context, self._scopes = config.yours, context, scopes
         self._theirs, config = config, config.yours
         self.parameters = Parameters(**config.section("activation"))
-        results = activate(scopes, context, now=now, parameters=self.parameters)
-        if scopes.leave_out([result.id for result in results]):
-            results = activate(scopes, context, now=now, parameters=self.parameters)
+        given: dict[str, Any] = {"now": now, "parameters": self.parameters, "always": always, "told": told}
+        self.course = rank(scopes, context, **given)
+        ids = [id for id, _ in self.course.ranked()]
+        left_out, aside = scopes.leave_out(ids), scopes.set_aside(scopes.edges(ids))
+        if left_out or aside:
+            self.course = rank(scopes, context, **given)
+        results = self.course.activations()
         self.behaviors = scopes.get_many([result.id for result in results])
-        self.results = [result for result in results if result.id in self.behaviors]
+        self.results = [result for result in results if result.id in self.behaviors and result.id not in leave]
         self.reasons = {result.id: result.reasons for result in self.results}
         self.costs = costs_of(scopes, [result.id for result in self.results], config, mode=mode)
 
@@ -90,19 +108,22 @@ class Planner:
         whole: bool = False,
         session: Session | None = None,
         limited: bool = True,
+        floor: str = "fit",
     ) -> InjectionPlan:
         """Return what goes in within *budget* tokens (None is no limit). *key* is the setting that it comes from.
 
         *whole* includes each rule in full or not at all, dropping the lowest first. Without *limited*, the plan shows
-        what activation alone gives: no limit of characters, no filling up.
+        what activation alone gives: no limit of characters, no filling up. *floor* is that of the mapper.
         """
         config = self.config
         strategy = "lowest-first" if whole else config["injection.strategy"]
         values = [(result.id, result.value) for result in self.results]
-        kept = values
+        mapper = ActivationTierMapper(**config.section("tiers"), strategy=strategy)
+        fits = self._affordable(mapper, budget, session) if limited and not whole else {id for id, _ in values}
+        kept = [pair for pair in values if pair[0] in fits]
         if limited:
-            kept = limit_project(values, self.behaviors, self._theirs, key, session=session, costs=self.costs)
-        plan = ActivationTierMapper(**config.section("tiers"), strategy=strategy).plan(
+            kept = limit_project(kept, self.behaviors, self._theirs, key, session=session, costs=self.costs)
+        plan = mapper.plan(
             kept,
             self.behaviors,
             budget=budget,
@@ -112,14 +133,34 @@ class Planner:
             whole=whole,
             session=session,
             costs=self.costs,
+            floor=floor,
+            more=len(values) - len(fits),
         )
-        is_kept, reason = {id for id, _ in kept}, "the project's own settings leave it out"
-        left_out = [
-            Item(id, Tier.OMITTED, value, Count(0), Tier.OMITTED, reason, self.behaviors[id])
-            for id, value in values
-            if id not in is_kept
-        ]
+        is_kept = {id for id, _ in kept}
+        left_out = [self._left_out(id, value, mapper, id in fits) for id, value in values if id not in is_kept]
         return plan.replace(items=(*plan.items, *left_out)) if left_out else plan
+
+    def _affordable(self, mapper: ActivationTierMapper, budget: int | None, session: Session | None) -> set[str]:
+        """Return the ids of those that are due and can be in the plan, and of those that aren't due."""
+        standings = {id: (each.kind, each.status) for id, each in self.behaviors.items()}
+        values = [(result.id, result.value) for result in self.results]
+        fill = self.config["injection.fill"]
+        due = [pair for pair in values if is_due(mapper, *pair, standings[pair[0]], session=session, fill=fill)]
+
+        def units(_: Costs, id: str, tier: Tier) -> int:
+            return self.costs.item(self.behaviors[id], tier)[0]
+
+        fitting, _ = affordable(mapper, due, standings, budget, costs_for=lambda _: self.costs, units_of=units)
+        return {id for id, _ in values}.difference(id for id, _ in due).union(id for id, _ in fitting)
+
+    def _left_out(self, id: str, value: float, mapper: ActivationTierMapper, fits: bool) -> Item:
+        """Return the item of a rule that isn't in the plan at all."""
+        rule, tier = self.behaviors[id], Tier.OMITTED
+        reason = "the project's own settings leave it out"
+        if not fits:
+            tier = detail(mapper, value, (rule.kind, rule.status))
+            reason = f"activation {value:.2f}; left out: over budget"
+        return Item(id, Tier.OMITTED, value, Count(0), tier, reason, rule)
 
     def why(self, item: Item) -> str:
         """Say in a few words why *item* has its tier, without repeating its activation."""
@@ -162,6 +203,15 @@ class Planner:
         return {id: each.name for id, each in {**self.behaviors, **others}.items()}
 
 
+def session_planner(
+    scopes: Scopes, config: Config, context: Context, session: Session, event: str, *, now: float
+) -> Planner:
+    """Return the planner for *event* of *session*: what the hook of that event finds."""
+    beginning = event in BEGINNINGS
+    told = () if beginning else session.shown
+    return Planner(scopes, config, context, now=now, always=beginning or event == "prompt", told=told)
+
+
 def tell_session(planner: Planner, session: Session, event: str) -> InjectionPlan:
     """Let *event* happen to *session*, and return what is told then. What is over budget is not told."""
     if event == "prompt":
@@ -184,8 +234,9 @@ def tell_session(planner: Planner, session: Session, event: str) -> InjectionPla
 class HookPlanner:
     """Plans for a hook, made of the rules that *context* activates and that *session* lets through.
 
-    Finding them takes no lock, so nothing waits while it turns out that nothing is due. With *of_call*, *context* is
-    that of a tool call, and rules that match the call rise a tier. The planner is true if something may be told.
+    Finding them takes no lock, so nothing waits while it turns out that nothing is due. Rules without any condition are
+    told when a session begins, or with the first prompt after they were learned; without *always*, they aren't. The
+    rules in *leave* are left out. The planner is true if something may be told.
     """
 
     def __init__(
@@ -197,11 +248,13 @@ class HookPlanner:
         now: float,
         model: str | None,
         session: Session | None,
-        of_call: bool = False,
+        always: bool = True,
+        leave: Collection[str] = (),
     ) -> None:
         self._theirs, config = config, config.yours
         self._scopes, self._config, self._now, self._model = scopes, config, now, model
-        self._context, self._session, self._of_call = context, session, of_call
+        self._context, self._session, self._always, self._leave = context, session, always, leave
+        self._told = session.shown if session is not None else ()
         self._mapper = ActivationTierMapper(**config.section("tiers"), strategy=config["injection.strategy"])
         self._choose()
         if self._values:
@@ -213,28 +266,32 @@ class HookPlanner:
 
     def _choose(self) -> None:
         """Find what the situation activates, and what of it may be told."""
-        scopes, session, of_call = self._scopes, self._session, self._of_call
+        scopes, session = self._scopes, self._session
         parameters = Parameters(**self._config.section("activation"))
         with scopes.reading():
-            course = Course(Neighbourhood(scopes, self._context, self._now, parameters))
+            course = self._course(parameters)
+            if any(course.around.takes.values()) and scopes.set_aside(
+                way[-1] for ways in course.around.takes.values() for way in ways
+            ):
+                course = self._course(parameters)
             ranked = course.ranked()
             self.active = [id for id, _ in ranked]
             """Everything that is activated, told or not."""
             self._standings = scopes.standings(self.active)
-        self._values: list[tuple[str, float]] = []
-        matching = []
-        for id, activation in ranked:
-            if id not in self._standings:
-                continue
-            is_met = of_call and activation > 0 and not OF_THE_CALL.isdisjoint(course.around.confirmed(id))
-            value = self._risen(activation, id) if is_met else activation
-            if is_met and self._standings[id] == PROTECTED:
-                matching.append(id)
-            tier = self._tier(value, id)
-            if tier is not Tier.OMITTED and (session is None or session.allows(id, tier)):
-                self._values.append((id, value))
-        self.matching = tuple(matching)
-        """The constraints that the call itself matches, strongest first."""
+        told = [(id, value) for id, value in ranked if id in self._standings and id not in self._leave]
+        self._values = [
+            (id, value)
+            for id, value in told
+            if is_due(
+                self._mapper, id, value, self._standings[id], session=session, fill=self._config["injection.fill"]
+            )
+        ]
+        self.constraints = [id for id, _ in self._values if self._standings[id] == PROTECTED]
+        """The constraints that may be told, strongest first."""
+
+    def _course(self, parameters: Parameters) -> Course:
+        scopes, now, always, told = self._scopes, self._now, self._always, self._told
+        return rank(scopes, self._context, now=now, parameters=parameters, always=always, told=told)
 
     @cached_property
     def _counting(self) -> Counting:
@@ -285,7 +342,8 @@ class HookPlanner:
 
             told = [whole[item.id] for item in included]
             note_injection(self._scopes, told, self.active, now=self._now, session=session_id, event=event)
-        return text_of([(whole[item.id], item.tier, item.activation) for item in included], plan.format)
+        chosen = [(whole[item.id], item.tier, item.activation) for item in included]
+        return text_of(chosen, plan.format, left=plan.left_out)
 
     def _plan(
         self,
@@ -295,7 +353,11 @@ class HookPlanner:
         session: Session | None,
         only: Collection[str] | None,
     ) -> InjectionPlan:
-        values, costs = self._affordable([pair for pair in self._values if only is None or pair[0] in only], budget)
+        due = [pair for pair in self._values if only is None or pair[0] in only]
+        values, costs = affordable(
+            self._mapper, due, self._standings, budget, costs_for=self._costs, units_of=_stored_units
+        )
+        more = len(due) - len(values)
         known: dict[str, Any] = dict(self._scopes.sketches([id for id, _ in values]))  # read again, under the lock
         known.update(self._scopes.get_many([id for id in known if not costs.covers(id)]))
         values = [pair for pair in values if pair[0] in known]
@@ -308,6 +370,8 @@ class HookPlanner:
             fill=self._config["injection.fill"],
             session=session,
             costs=costs,
+            floor="fit",
+            more=more,
         )
         if self._scopes.leave_out([item.id for item in plan.included]):
             self._scopes.leave_out(self.active)  # one of them is seldom alone
@@ -315,49 +379,61 @@ class HookPlanner:
             return self._plan(budget, key, max_chars, session, only)
         return plan
 
-    def _affordable(
-        self, values: list[tuple[str, float]], budget: int | None
-    ) -> tuple[list[tuple[str, float]], StoredCosts]:
-        """Return those of *values* that can be in the plan, and their costs.
-
-        ``lowest-first`` drops a rule wholly before it touches a higher one, and constraints last. So a rule is out if
-        those before it, in as much detail as they may have, are too much without it.
-        """
-        in_order = self._mapper.strategy == "lowest-first" and not self._config["injection.fill"]
-        if budget is None or not in_order or len(values) <= FIRST:
-            return values, self._costs(values)
-        ranked = sorted(values, key=lambda pair: (-pair[1], pair[0]))
-        kept = [pair for pair in ranked if self._standings[pair[0]] == PROTECTED]
-        first = [pair for pair in ranked if self._standings[pair[0]] != PROTECTED][:FIRST]
-        costs = self._costs([*kept, *first])
-        units = sum(self._least(costs, *pair) for pair in kept)
-        if costs.count(units) <= budget:  # otherwise constraints give way too, in another order
-            for at, pair in enumerate(first):
-                units += self._least(costs, *pair)
-                if costs.count(units) > budget:
-                    return [*kept, *first[: at + 1]], costs
-        return values, self._costs(values)
-
     def _costs(self, values: list[tuple[str, float]]) -> StoredCosts:
         ids, format = [id for id, _ in values], self._config["injection.format"]
         return costs_counted(self._scopes, ids, format, self._model, self._counting)
 
-    def _least(self, costs: StoredCosts, id: str, value: float) -> int:
-        """Return what the rule takes in as much detail as it may have; 0 if that isn't stored."""
-        stored = costs.stored(id, self._tier(value, id))
-        return stored[0] if stored is not None else 0
 
-    def _tier(self, value: float, id: str) -> Tier:
-        """Return the most detail that the rule may have at *value*."""
-        kind, status = standing = self._standings[id]
-        tier = self._mapper.tier(value, kind if standing == PROTECTED else "")
-        return min(tier, Tier.SUMMARY) if status is Status.PENDING else tier
+def detail(mapper: ActivationTierMapper, value: float, standing: Standing) -> Tier:
+    """Return the most detail that a rule of this *standing* gets at *value*, before there is room to spare."""
+    kind, status = standing
+    tier = mapper.tier(value, kind if standing == PROTECTED else "")
+    return min(tier, Tier.SUMMARY) if status is Status.PENDING else tier
 
-    def _risen(self, value: float, id: str) -> float:
-        """Return the activation at which the rule is one tier higher than at *value*."""
-        mapper = self._mapper
-        least = {Tier.OMITTED: mapper.name_only, Tier.NAME_ONLY: mapper.summary, Tier.SUMMARY: mapper.full}
-        return max(value, least.get(self._tier(value, id), 0.0))
+
+def is_due(
+    mapper: ActivationTierMapper, id: str, value: float, standing: Standing, *, session: Session | None, fill: bool
+) -> bool:
+    """Whether a rule has to be told at *value*, and *session* lets it through in some detail."""
+    tier = detail(mapper, value, standing)
+    if tier is Tier.OMITTED or session is None:
+        return tier is not Tier.OMITTED
+    can_be_whole = fill and standing[1] is not Status.PENDING
+    return session.allows(id, Tier.FULL if can_be_whole else tier)
+
+
+def _stored_units(costs: StoredCosts, id: str, tier: Tier) -> int:
+    stored = costs.stored(id, tier)
+    return stored[0] if stored is not None else 0
+
+
+def affordable(
+    mapper: ActivationTierMapper,
+    values: list[tuple[str, float]],
+    standings: Mapping[str, Standing],
+    budget: int | None,
+    *,
+    costs_for: Callable[[list[tuple[str, float]]], _Costs],
+    units_of: Callable[[_Costs, str, Tier], int],
+) -> tuple[list[tuple[str, float]], _Costs]:
+    """Return those of *values* that can be in a plan, and their costs.
+
+    ``lowest-first`` drops a rule wholly before it touches a higher one, and constraints last. So a rule is out if those
+    before it, in as much detail as their activation gives them, are too much without it.
+    """
+    if budget is None or mapper.strategy != "lowest-first":
+        return values, costs_for(values)
+    # Of equal rules the one with the lower id gives way first, as in the plan.
+    ranked = sorted(values, key=lambda pair: (standings[pair[0]] == PROTECTED, pair[1], pair[0]), reverse=True)
+    for first in (ranked[:FIRST], ranked):
+        costs, units = costs_for(first), 0
+        for at, (id, value) in enumerate(first, start=1):
+            units += units_of(costs, id, detail(mapper, value, standings[id]))
+            if costs.count(units) > budget:
+                return first[:at], costs
+        if len(first) == len(ranked):
+            break
+    return values, costs
 
 
 def limit_project(
@@ -380,7 +456,7 @@ def limit_project(
         return values
     mapper = ActivationTierMapper(**config.section("tiers"), strategy=yours["injection.strategy"])
     limits = {"budget": config[key], "max_chars": config["injection.max_chars"], "format": yours["injection.format"]}
-    plan = mapper.plan(theirs, behaviors, **limits, session=session, costs=costs)
+    plan = mapper.plan(theirs, behaviors, **limits, session=session, costs=costs, floor="fit")
     most = {
         Tier.FULL: 1.0,
         Tier.SUMMARY: nextafter(yours["tiers.full"], 0.0),

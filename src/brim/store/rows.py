@@ -1,6 +1,6 @@
 """How behaviors, edges, triggers and costs of lines are kept in the file, and come back exactly as they were.
 
-A trigger is what may give a behavior a seed, as a text that an index finds: a word (its stem), or a key with what
+A trigger is a term of ``brim.activation.relevance``, by which an index finds a behavior: a stem, or a key with what
 ``brim.activation.graph`` files its values under. A trigger that is met does not say that the condition is; if none
 is met, no condition is.
 """
@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 
-from brim.activation.graph import Node, filed_under, looked_up
+from brim.activation.graph import Node
+from brim.activation.relevance import ALWAYS, facts_filed
 from brim.behaviors.behavior import Behavior, Edge, EdgeKind, Provenance, Usage
 from brim.behaviors.when import When
 from brim.errors import InputError, StoreError
@@ -28,29 +29,31 @@ COLUMNS = (
     *("id", "name", "kind", "scope", "status", "live"),
     *("conditions", "words", "injected", "confirmed", "overridden", "last_used"),
     *("priority", "confidence", "created_at", "updated_at", "superseded_by", "supersedes"),
-    *("tags", "summary", "provenance", "canonical", "variants", "extra"),
+    *("tags", "summary", "provenance", "canonical", "variants", "extra", "blocks"),
 )
 """The columns of a behavior, in the order of its row."""
 
+BLOCKS_SINCE = 4
+"""The version of the file from which on rules have blocks, inferred conditions and weighted terms."""
+
 SELECT = f"SELECT {', '.join(COLUMNS)} FROM behaviors"  # noqa: S608 - the names above
+WRITTEN = (*COLUMNS, "inferred")
+"""What is written: also the conditions that a behavior's own words speak of, which only activation reads."""
 UPSERT = (
-    f"INSERT INTO behaviors ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))}) "  # noqa: S608
-    f"ON CONFLICT (id) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in COLUMNS[1:])}"
+    f"INSERT INTO behaviors ({', '.join(WRITTEN)}) VALUES ({', '.join('?' * len(WRITTEN))}) "  # noqa: S608
+    f"ON CONFLICT (id) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in WRITTEN[1:])}"
 )
 
 DIGESTED = "id, live, name, kind, status, conditions, priority, tags, summary, canonical"
-"""What an agent can be told about a behavior, and when: a user who trusts a project agrees to it."""
+"""What an agent can be told about a behavior, and when: a user who trusts a project agrees to it, and to its blocks."""
 
 EDGE_COLUMNS = "source, target, kind, weight, created_at, last_activated"
-NODE_COLUMNS = "id, conditions, words, injected, confirmed, overridden, last_used, live, kind, status"
+NODE_COLUMNS = "id, conditions, words, injected, confirmed, overridden, last_used, live, kind, status, inferred"
 
 _TEXTS = ("canonical", "summary", "extra")
 
-ALWAYS = ""
-"""The trigger of a behavior without conditions."""
-
-INDEX_VERSION = "1"
-"""Raise it with every change of stems or triggers: the next command then writes them again."""
+INDEX_VERSION = "2"
+"""Raise it with every change of stems, inferred conditions or terms: the next command then writes them again."""
 
 
 def row_of(behavior: Behavior, words: frozenset[str], mask: Callable[[str], str]) -> tuple[object, ...]:
@@ -60,21 +63,27 @@ def row_of(behavior: Behavior, words: frozenset[str], mask: Callable[[str], str]
     fields |= {name: _kept(mask(fields[name])) for name in _TEXTS}
     fields |= {
         **{name: fields[name].value for name in ("kind", "status")},
-        **{name: json.dumps(fields[name]) for name in ("supersedes", "tags")},
+        **{name: json.dumps(fields[name]) for name in ("supersedes", "tags", "blocks")},
         **fields["usage"],
         "variants": json.dumps([mask(text) for text in behavior.variants]),
         "provenance": json.dumps(came_from),
         "conditions": json.dumps(behavior.when.conditions),
         "live": int(behavior.live),
         "words": " ".join(sorted(words)),
+        "inferred": inferred_column(behavior.replace(canonical=mask(behavior.canonical))),
     }
-    return tuple([fields[name] for name in COLUMNS])
+    return tuple([fields[name] for name in WRITTEN])
+
+
+def inferred_column(behavior: Behavior) -> str:
+    """Return the conditions that the words of *behavior* speak of, as its column holds them."""
+    return json.dumps(behavior.inferred.conditions)
 
 
 def behavior_of(row: Sequence[Any], *, new: bool = False) -> Behavior:
     """Return the behavior that a row of ``COLUMNS`` holds; of a *new* one, what is wrong with it was given."""
     try:
-        return _behavior(dict(zip(COLUMNS, row, strict=True)))
+        return _behavior(dict(zip(COLUMNS, row, strict=False)))
     except (InputError, ValueError, TypeError, AttributeError, RecursionError) as error:
         if new:
             raise InputError(f"the rule {row[0]!r} can't be stored: {error}") from None
@@ -184,7 +193,7 @@ def _text(kept: str | bytes) -> str:
 
 _READERS: dict[tuple[str, ...], Callable[[Any], object]] = {
     _TEXTS: _text,
-    ("tags", "supersedes", "variants"): _listed,
+    ("tags", "supersedes", "variants", "blocks"): _listed,
     ("created_at", "updated_at"): _time,
     ("priority",): _whole,
     ("provenance",): _provenance,
@@ -198,24 +207,14 @@ def node_of(row: Any) -> Node:
     try:
         injected, confirmed, overridden, last_used = used(*row[3:7])
         uses = injected + confirmed - overridden
-        return Node(id, when_of(conditions), frozenset(words.split()), max(0, uses), last_used)
+        return Node(id, when_of(conditions), frozenset(words.split()), max(0, uses), last_used, when_of(row[10]))
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise unreadable(id, error) from None
 
 
-def triggers_of(when: When, words: Iterable[str]) -> set[str]:
-    """Return the triggers of a behavior with these conditions and words."""
-    found = set(words) if when else {ALWAYS, *words}
-    found.update(f"{key}={filed_under(key, value)}" for key, values in when.conditions for value in values)
-    return found
-
-
 def triggers_in(facts: Mapping[str, tuple[str, ...]], words: Iterable[str]) -> set[str]:
-    """Return the triggers that a situation meets."""
-    found = {ALWAYS, *words}
-    for key, values in facts.items():
-        found.update(f"{key}={text}" for value in values for text in looked_up(key, value))
-    return found
+    """Return the terms of what a situation may give a seed."""
+    return {ALWAYS, *words, *facts_filed(facts)}
 
 
 def line_costs_of(behavior: Behavior) -> list[tuple[object, ...]]:

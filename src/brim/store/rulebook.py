@@ -10,15 +10,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from brim.behaviors.behavior import LIVE, Behavior, Edge, EdgeKind, Status
-from brim.behaviors.duplicates import Merged, Pair, merge_order, near_pairs, normalized
+from brim.behaviors.contradictions import Contradiction, among
+from brim.behaviors.contradictions import find as find_contradictions
+from brim.behaviors.duplicates import Merged, Pair, alike, likely_pairs, merge_order, near_pairs, normalized
 from brim.behaviors.graph import would_cycle
 from brim.behaviors.jsonl import as_object
 from brim.behaviors.learning import Learned, cleaned, learn
 from brim.behaviors.yaml_form import FIELDS
 from brim.config.values import Config
 from brim.errors import InputError
+from brim.store.events import Event
 from brim.store.imports import as_stored, similar_elsewhere, store_merged
+from brim.store.permissions import ONCE, OWN, SESSION, allow, last_refused
 from brim.store.scopes import Scopes
+from brim.store.suggestions import Suggestions
+
+MOST_ALIKE = 3
+"""Rules that may say the same as a new one, and are named when it is learned."""
 
 
 def named(behavior: Behavior) -> str:
@@ -69,6 +77,11 @@ class Taught:
 
     learned: Learned
     event: str
+    conflicts: tuple[Contradiction, ...] = ()
+    """The rules that it contradicts. They are kept and marked, and agents are told only the newer ones."""
+    replaced: tuple[Behavior, ...] = ()
+    alike: tuple[Behavior, ...] = ()
+    """The rules of its scope that may say the same: a person decides."""
 
 
 def teach(
@@ -80,18 +93,28 @@ def teach(
     threshold: float,
     summary: str = "",
     priority: int | None = None,
+    replaces: Iterable[Behavior] = (),
 ) -> Taught:
-    """Learn what was *said* (the arguments of ``learn``) among the rules of *scope*, and store it."""
+    """Learn what was *said* (the arguments of ``learn``) among the rules of *scope*, and store it.
+
+    Rules that it *replaces* are put away as superseded. Others that it contradicts are marked.
+    """
     text = cleaned(said["right"])
     known = scopes.store(scope).behaviors()
     learned = learn(**said, scope=scope, now=now, existing=known, near_duplicate=threshold)
+    old, event = learned.merged_with, "learned"
+    replaces = list(replaces)
+    replaced = _replaced(replaces, learned.behavior, now)
     behavior = learned.behavior.replace(
         summary=summary or learned.behavior.summary,
         priority=learned.behavior.priority if priority is None else priority,
+        supersedes=dict.fromkeys((*learned.behavior.supersedes, *(each.id for each in replaced))),
     )
-    old, event = learned.merged_with, "learned"
+    conflicts = [each for each in conflicts_of(scopes, behavior) if each.other not in replaces]
     detail: dict[str, Any] = {}
     if old is not None:
+        if conflicts:  # said again, it is the newer one
+            behavior = behavior.replace(provenance=behavior.provenance.replace(at=now))
         event = "merged"
         if normalized(text) in {normalized(wording) for wording in (old.canonical, *old.variants)}:
             event = "confirmed"
@@ -100,7 +123,52 @@ def teach(
         before = {field: as_object(old)[field] for field in FIELDS if getattr(behavior, field) != getattr(old, field)}
         detail = {"text": text, "wrong": cleaned(said["wrong"]), "changes": list(learned.changes), "before": before}
     scopes.put(behavior, event=event, now=now, **detail)
-    return Taught(learned._replace(behavior=behavior), event)
+    for each in known if old is not None and not old.live else ():
+        if behavior.id in each.supersedes and each.id != behavior.id:  # it is back
+            rest = [id for id in each.supersedes if id != behavior.id]
+            scopes.put(each.replace(supersedes=rest, updated_at=now), event="edited", now=now)
+    gone = {each.id for each in replaced}
+    for each in replaced:
+        rest = [id for id in each.supersedes if id != behavior.id]
+        scopes.put(each.replace(supersedes=rest), event="superseded", now=now, by=behavior.id)
+    others = [each for each in known if each.live and each.id not in {behavior.id, *gone}]
+    like = [each for each in others if old is None and alike(behavior.canonical, each.canonical)]
+    mark_conflicts(scopes, behavior, conflicts, now=now)
+    learned = learned._replace(behavior=behavior)
+    return Taught(learned, event, tuple(conflicts), tuple(replaced), tuple(like[:MOST_ALIKE]))
+
+
+def _replaced(rules: Iterable[Behavior], by: Behavior, now: float) -> list[Behavior]:
+    """Return *rules* as they are when *by* has taken their place."""
+    found = []
+    for rule in rules:
+        if rule.id == by.id:
+            raise InputError(f"{named(rule)} says that already, so it can't be replaced by it")
+        if rule.scope != by.scope:
+            whose, option = ("every project", "--user") if rule.scope == "user" else ("this project", "--project")
+            raise InputError(f"{named(rule)} is there for {whose}: to replace it, teach the new one with {option}")
+        found.append(rule.replace(status=Status.SUPERSEDED, superseded_by=by.id, updated_at=now))
+    return found
+
+
+def conflicts_of(scopes: Scopes, behavior: Behavior) -> list[Contradiction]:
+    """Return the live rules of both scopes that *behavior* contradicts, the newest first."""
+    return find_contradictions(behavior, scopes.behaviors(LIVE))
+
+
+def mark_conflicts(scopes: Scopes, behavior: Behavior, conflicts: Iterable[Contradiction], *, now: float) -> None:
+    """Connect *behavior* with the rules that it contradicts, so that agents are told only the newer."""
+    known = {edge.key[:2] for edges in scopes.edges_by_file((behavior.id,)).values() for edge in edges}
+    for each in conflicts:
+        ends = behavior.id, each.other.id
+        if ends not in known and ends[::-1] not in known:
+            scopes.put_edge(Edge(*ends, EdgeKind.CONFLICTS, created_at=now), now=now)
+
+
+def unmarked_conflicts(scopes: Scopes) -> list[tuple[Behavior, Contradiction]]:
+    """Return the pairs of rules that contradict each other and aren't connected: the newer one, and the other."""
+    known = {pair for edge in scopes.all_edges() for pair in (edge.key[:2], edge.key[1::-1])}
+    return [(newer, each) for newer, each in among(scopes.behaviors(LIVE)) if (newer.id, each.other.id) not in known]
 
 
 def same_elsewhere(scopes: Scopes, behavior: Behavior, threshold: float) -> Behavior | None:
@@ -177,6 +245,53 @@ def decide_notes(
     return decided
 
 
+def accept_correction(
+    scopes: Scopes, corrections: Suggestions, number: int, text: str, scope: str, *, now: float, threshold: float
+) -> Taught:
+    """Make the rule *text* of the correction *number*, with what the agent had done as what was wrong."""
+    found = corrections.find(number)
+    said = {"right": text, "wrong": found.call, "session": found.session}
+    with scopes.writing(scope):
+        taught = teach(scopes, said, scope, now=now, threshold=threshold)
+    corrections.take(number)
+    return taught
+
+
+# Allowing what a rule refuses -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """What a person allows in spite of a rule: ``once``, or in a ``session``."""
+
+    id: str
+    name: str
+    how: str
+    session: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it for ``--json``."""
+        return {"id": self.id, "name": self.name, "how": self.how, "session": self.session}
+
+
+def allow_rule(scopes: Scopes, text: str, *, session: str | None, now: float) -> Allowed:
+    """Allow what the rule that *text* means refuses: once, or in *session*; empty is the one that was refused last.
+
+    ``brim`` stands for what is refused because it would loosen brim itself.
+    """
+    rule = None if text == OWN else find_rule(scopes, text)
+    if rule is not None and not rule.blocks:
+        raise InputError(f"{named(rule)} refuses nothing, so there is nothing to allow: see 'brim learn --help'")
+    id, name, store = (OWN, OWN, scopes.home) if rule is None else (rule.id, rule.name, scopes.store(rule.scope))
+    place = scopes.project_key if rule is not None and rule.scope == "project" else "user"
+    if session == "" and not (session := last_refused(store, id)):
+        raise InputError(f"{name} hasn't refused a call yet: say which session with --session ID, or allow it --once")
+    how = ONCE if session is None else SESSION
+    allow(scopes.home, id, place, session=session or "", now=now)
+    store.record(Event("lifted", now, id, session=session or "", detail={"how": how}))
+    return Allowed(id, name, how, session or "")
+
+
 # Two rules ------------------------------------------------------------------------------------------------------
 
 
@@ -201,6 +316,18 @@ def duplicate_pairs(scopes: Scopes, config: Config) -> list[Pair]:
     for scope, settings in (("user", config.yours), ("project", config)):
         found += near_pairs([each for each in live if each.scope == scope], settings["behaviors.near_duplicate"])
     return [Pair(*merge_order(pair.one, pair.other), pair.similarity) for pair in found]
+
+
+def alike_pairs(scopes: Scopes, config: Config) -> list[Pair]:
+    """Return the pairs of each scope that may say the same, the one that stays first: a person decides."""
+    live = scopes.behaviors(LIVE)
+    certain = {frozenset((pair.one.id, pair.other.id)) for pair in duplicate_pairs(scopes, config)}
+    found: list[Pair] = []
+    for scope, settings in (("user", config.yours), ("project", config)):
+        if settings["behaviors.near_duplicate"] < 1:
+            found += likely_pairs(each for each in live if each.scope == scope)
+    left = [pair for pair in found if frozenset((pair.one.id, pair.other.id)) not in certain]
+    return [Pair(*merge_order(pair.one, pair.other), pair.similarity) for pair in left]
 
 
 def merge_pairs(scopes: Scopes, pairs: Iterable[Pair], *, now: float) -> list[Merged]:

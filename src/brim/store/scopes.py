@@ -37,6 +37,10 @@ if TYPE_CHECKING:
     _Entry = TypeVar("_Entry", Node, Behavior)
 
 
+SHOWN = 200
+"""Characters of a call that are kept with an event."""
+
+
 class InForce(Record):
     """Which entry of an id counts: the file it is in, whether it is live, and whether it is protected."""
 
@@ -103,6 +107,8 @@ class Scopes(Closing):
         self.left_out: set[str] = set()
         """The rules of the project that were met, and that the user hasn't agreed to."""
         self._agreed: set[str] = set()
+        self._aside: set[str] = set()
+        """The rules that were met, and that a newer one contradicts."""
         self.stores: dict[str, Store] = {}
         """The files that are there, by scope."""
         self._stamps: list[tuple[int, int]] = []
@@ -148,11 +154,21 @@ class Scopes(Closing):
         """Return every behavior in force that a situation may give a seed."""
         self._refresh()
         found = {scope: store.seeds(facts, words, self._known[scope]) for scope, store in self.stores.items()}
-        return [node for _, node in self._counting(found)]
+        return [node for _, node in self._counting(found) if node.id not in self._aside]
 
     def nodes(self, ids: Collection[str]) -> list[Node]:
         """Return the live ones of *ids*, each from the file whose it is."""
-        return [node for scope, own in self._split(ids) for node in self.stores[scope].nodes(own)]
+        ids = [id for id in ids if id not in self._aside] if self._aside else ids
+        split = self._split(ids)
+        return [node for scope, own in split for node in self.stores[scope].nodes(own, self._known.get(scope))]
+
+    def postings(self, terms: Collection[str]) -> list[Any]:
+        """Return every one of *terms* with each rule of either file that it finds, and its weight in hundredths."""
+        return [row for store in self.stores.values() for row in store.postings(terms)]
+
+    def count(self) -> int:
+        """Return how many live rules both files have."""
+        return sum(store.count() for store in self.stores.values())
 
     def edges(self, ids: Collection[str]) -> list[Edge]:
         """Return every edge of both files that touches one of *ids*, has both ends live, and is followed."""
@@ -169,6 +185,18 @@ class Scopes(Closing):
     def followed(self, found: Mapping[str, list[Edge]]) -> list[Edge]:
         """Return those of *found*, which are by scope, that have both ends live and are followed."""
         return self._followed(found)[0]
+
+    def set_aside(self, edges: Iterable[Edge]) -> bool:
+        """Let the older of two rules that contradict each other take no part; return whether there was one.
+
+        *edges* are those of the rules that a situation brings up. An agent's note gives way to what a person taught.
+        """
+        pairs = [edge.key[:2] for edge in edges if edge.kind is EdgeKind.CONFLICTS]
+        known = self.get_many({end for pair in pairs for end in pair}) if pairs else {}
+        met = [[known[end] for end in pair] for pair in pairs if all(end in known and known[end].live for end in pair)]
+        older = {min(pair, key=_holding).id for pair in met} - self._aside
+        self._aside |= older
+        return bool(older)
 
     @contextmanager
     def reading(self) -> Iterator[Self]:
@@ -298,6 +326,16 @@ class Scopes(Closing):
         for scope, own in self._split(ids):
             self.stores[scope].used(own, now=now, session=session, **detail)
 
+    def record(self, kind: str, calls: Mapping[str, str], *, now: float, session: str, tool: str) -> None:
+        """Note what became of a call of *tool*, in the file of each rule; *calls* says what of it the rule is about."""
+        from brim.store.events import Event
+
+        for scope, own in self._split(calls):
+            store = self.stores[scope]
+            for id in own if not store.readonly else ():
+                detail = {"tool": tool[:SHOWN], "call": calls[id][:SHOWN]}
+                store.record(Event(kind, now, id, session=session, detail=detail))
+
     def session(self, session: str, agent: str = "", **limits: Any) -> AbstractContextManager[Session]:
         """Hand out the state of a session, to be charged: see ``Store.session``."""
         return self.home.session(session, agent, **limits)
@@ -412,6 +450,12 @@ def _is_same(one: str, other: str) -> bool:
 def _of(scope: str, behavior: Behavior) -> Behavior:
     """Return *behavior* with the scope of the file that it is in, whatever it says of itself."""
     return behavior if behavior.scope == scope else behavior.replace(scope=scope)
+
+
+def _holding(behavior: Behavior) -> tuple[bool, float, str]:
+    """Return by what the one of two contradicting rules is found that holds: the later one that a person taught."""
+    at = max(behavior.provenance.at or 0.0, behavior.created_at or 0.0)
+    return behavior.status is Status.ACTIVE, at, behavior.id
 
 
 def in_force(ids: Collection[str], user: Known, project: Known) -> dict[str, InForce]:

@@ -1,8 +1,11 @@
-"""Numbers about stored rules: how many of each kind, how they are used, and what they take."""
+"""Numbers about stored rules: how many of each kind, how they are used and kept, and what they take."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from brim.behaviors.behavior import Behavior, BehaviorKind, Status
@@ -10,6 +13,51 @@ from brim.config import Config
 from brim.injection.mapper import ActivationTierMapper
 from brim.store.planner import costs_of
 from brim.store.scopes import Scopes
+
+REFUSED = ("held", "blocked")
+"""Events of calls that weren't made because of a rule. ``allowed`` is one that was made after all."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one rule. A call that was refused several times in one session counts once."""
+
+    told: int = 0
+    """How often an agent was told it."""
+    held: int = 0
+    """Calls that were refused for it: held once, or blocked."""
+    obeyed: int = 0
+    """Those of them that were neither tried again nor made."""
+    overridden: int = 0
+    """Those that were made after all, and how often ``brim feedback`` said that something else was done on purpose."""
+
+    def to_dict(self) -> dict[str, int]:
+        """Return the fields."""
+        return dict(vars(self))
+
+
+def outcomes(scopes: Scopes, rules: Iterable[Behavior]) -> dict[str, Outcome]:
+    """Return what came of each of *rules*, by id."""
+    kinds = (*REFUSED, "allowed")
+    refused: Counter[tuple[str, str, str]] = Counter()
+    made: set[tuple[str, str, str]] = set()
+    for store in scopes.stores.values():
+        for event in [each for kind in kinds for each in store.events(kind=kind)]:
+            call = (event.behavior or "", event.session, json.dumps(event.detail.get("call")))
+            if event.kind in REFUSED:
+                refused[call] += 1
+            else:
+                made.add(call)
+    held = Counter(id for id, *_ in refused)
+    obeyed = Counter(call[0] for call, times in refused.items() if times == 1 and call not in made)
+    overridden = Counter(id for id, *_ in made)
+    return {
+        each.id: Outcome(
+            each.usage.injected, held[each.id], obeyed[each.id], overridden[each.id] + each.usage.overridden
+        )
+        for each in rules
+    }
+
 
 TIERS = {"full": 1.0, "summary": 0.5, "name_only": 0.2}
 """An activation that gives each tier, with thresholds at 0.7, 0.3 and 0.1."""

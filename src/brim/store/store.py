@@ -10,11 +10,13 @@ import json
 import time
 
 from brim._sha import sha256_hex
+from brim.activation.relevance import terms_of
 from brim.errors import InputError, StoreError
 from brim.record import Record
 from brim.store.database import TIMEOUT, Closing, open_database
 from brim.store.events import Event, add_event
 from brim.store.rows import (
+    BLOCKS_SINCE,
     DIGESTED,
     EDGE_COLUMNS,
     INDEX_VERSION,
@@ -24,11 +26,11 @@ from brim.store.rows import (
     behavior_of,
     edge_of,
     edge_row,
+    inferred_column,
     line_costs_of,
     node_of,
     row_of,
     triggers_in,
-    triggers_of,
 )
 
 TYPE_CHECKING = False
@@ -50,10 +52,11 @@ _TOUCHING = (
     f"SELECT {EDGE_COLUMNS} FROM edges WHERE source IN ({{}}) "  # noqa: S608
     f"UNION ALL SELECT {EDGE_COLUMNS} FROM edges WHERE target IN ({{}})"
 )
-_SEEDS = f"""
-    SELECT {NODE_COLUMNS} FROM behaviors
-    WHERE live AND number IN (SELECT behavior FROM triggers WHERE trigger IN ({{}}))
-"""  # noqa: S608
+_FOUND = "live AND number IN (SELECT behavior FROM triggers WHERE trigger IN ({}))"
+_POSTINGS = """
+    SELECT t.trigger, b.id, t.weight FROM triggers t JOIN behaviors b ON b.number = t.behavior
+    WHERE t.trigger IN ({})
+"""
 _COSTS = """
     SELECT b.id, c.tier, c.tokens, c.chars FROM behaviors b JOIN line_costs c ON c.behavior = b.number
     WHERE b.id IN ({}) AND c.format = ? AND c.encoding = ? AND c.renderer = ?
@@ -91,6 +94,10 @@ class Store(Closing):
         self.learned = False
         """Whether rules were written here."""
 
+    @property
+    def _select(self) -> str:
+        return self._readable(SELECT, "blocks", "'[]'")
+
     # What activation asks ---------------------------------------------------------------------------------------
 
     def seeds(
@@ -103,15 +110,32 @@ class Store(Closing):
 
         Their standings go into *known*: they are in the same rows.
         """
-        rows = self.database.rows_in(_SEEDS, sorted(triggers_in(facts, words)))
-        if known is not None:
-            known.update({row[0]: (bool(row[7]), row[8], row[9]) for row in rows})
+        rows = self._node_rows(_FOUND, sorted(triggers_in(facts, words)), known)
         return list({row[0]: node_of(row) for row in rows}.values())
 
-    def nodes(self, ids: Collection[str]) -> list[Node]:
-        """Return the live ones of *ids*."""
-        sql = f"SELECT {NODE_COLUMNS} FROM behaviors WHERE live AND id IN ({{}})"  # noqa: S608
-        return [node_of(row) for row in self.database.rows_in(sql, dict.fromkeys(ids))]
+    def nodes(self, ids: Collection[str], known: dict[str, Standing | None] | None = None) -> list[Node]:
+        """Return the live ones of *ids*. Their standings go into *known*."""
+        return [node_of(row) for row in self._node_rows("live AND id IN ({})", dict.fromkeys(ids), known)]
+
+    def postings(self, terms: Collection[str]) -> list[Any]:
+        """Return every one of *terms* with each live behavior that it finds, and its weight in hundredths."""
+        return self.database.rows_in(self._readable(_POSTINGS, "t.weight", "100"), terms)
+
+    def count(self) -> int:
+        """Return how many live behaviors there are."""
+        (many,) = self.database.row("SELECT count(*) FROM behaviors INDEXED BY behaviors_standing WHERE live")
+        return int(many)
+
+    def _node_rows(self, where: str, values: Collection[str], known: dict[str, Standing | None] | None) -> list[Any]:
+        sql = self._readable(f"SELECT {NODE_COLUMNS} FROM behaviors WHERE {where}", "inferred", "'[]'")  # noqa: S608
+        rows = self.database.rows_in(sql, values)
+        if known is not None:
+            known.update({row[0]: (bool(row[7]), row[8], row[9]) for row in rows})
+        return rows
+
+    def _readable(self, sql: str, column: str, instead: str) -> str:
+        """Return *sql* with *instead* of a *column* that this file doesn't have yet: a hook never changes a file."""
+        return sql.replace(column, instead) if self.database.version < BLOCKS_SINCE else sql
 
     def edges(self, ids: Collection[str]) -> list[Edge]:
         """Return every edge that touches one of *ids* and has both ends live in this file."""
@@ -125,19 +149,19 @@ class Store(Closing):
     def behaviors(self, status: Status | str | Iterable[Status | str] | None = None) -> list[Behavior]:
         """Return the behaviors by id: all, or those of one *status* or of several."""
         if status is None:
-            return [behavior_of(row) for row in self.database.rows(f"{SELECT} ORDER BY id")]
+            return [behavior_of(row) for row in self.database.rows(f"{self._select} ORDER BY id")]
         wanted = [status] if isinstance(status, str) else list(status)
-        rows = self.database.rows_in(f"{SELECT} WHERE status IN ({{}})", [str(each) for each in wanted])
+        rows = self.database.rows_in(f"{self._select} WHERE status IN ({{}})", [str(each) for each in wanted])
         return sorted((behavior_of(row) for row in rows), key=lambda behavior: behavior.id)
 
     def get(self, id: str) -> Behavior | None:
         """Return the behavior *id*, whatever its status, or None."""
-        row = self.database.row(f"{SELECT} WHERE id = ?", (id,))
+        row = self.database.row(f"{self._select} WHERE id = ?", (id,))
         return behavior_of(row) if row else None
 
     def get_many(self, ids: Collection[str]) -> dict[str, Behavior]:
         """Return those of *ids* that are there, by id."""
-        rows = self.database.rows_in(f"{SELECT} WHERE id IN ({{}})", dict.fromkeys(ids))
+        rows = self.database.rows_in(f"{self._select} WHERE id IN ({{}})", dict.fromkeys(ids))
         return {row[0]: behavior_of(row) for row in rows}
 
     def standing(self, ids: Collection[str]) -> dict[str, Standing]:
@@ -148,10 +172,13 @@ class Store(Closing):
 
     def digests(self, ids: Collection[str] | None = None) -> dict[str, str]:
         """Return a digest of what can be told of those of *ids* that are there, by id; without *ids*, of all live."""
-        sql = f"SELECT {DIGESTED} FROM behaviors WHERE "  # noqa: S608
         database = self.database
+        blocks = "blocks" if database.version >= BLOCKS_SINCE else "'[]'"
+        sql = f"SELECT {DIGESTED}, {blocks} FROM behaviors WHERE "  # noqa: S608
         rows = database.rows(f"{sql} live") if ids is None else database.rows_in(f"{sql} id IN ({{}})", ids)
-        return {row[0]: sha256_hex(repr(row).encode("utf-8", "surrogatepass")) for row in rows}
+        # Without blocks it is what it was before there were any: what a user has agreed to stays so.
+        told = [row[:-1] if row[-1] == "[]" else row for row in rows]
+        return {row[0]: sha256_hex(repr(row).encode("utf-8", "surrogatepass")) for row in told}
 
     def agreed(self, project: str, ids: Collection[str]) -> dict[str, str]:
         """Return the digests that the user has agreed to for *ids* of *project*, by id. It is in the user's file."""
@@ -174,7 +201,7 @@ class Store(Closing):
             "name > ?1 AND name < ?1 || char(1114111) ORDER BY id",
         )
         for where in ways:
-            if text and (rows := self.database.rows(f"{SELECT} WHERE {where}", (text,))):
+            if text and (rows := self.database.rows(f"{self._select} WHERE {where}", (text,))):
                 return [behavior_of(row) for row in rows]
         return []
 
@@ -200,10 +227,11 @@ class Store(Closing):
                 # Name and tags are found by their words, so a secret among them is replaced wholly.
                 name, *tags = ["masked" if mask(each) != each else each for each in (behavior.name, *behavior.tags)]
                 words = behavior_words(name, tags)
+                _check_blocks(behavior)
                 row = row_of(behavior.replace(name=name, tags=tags), words, mask)
                 self.database.run(UPSERT, row)
                 written.append(behavior_of(row, new=True))
-                self._write_triggers(written[-1], words)
+                self._write_triggers(written[-1])
                 add_event(self.database, Event(event, now, behavior.id, session=session, detail=detail))
             self._write_costs(written)  # of what was written: with a secret masked, it is another text
 
@@ -215,16 +243,19 @@ class Store(Closing):
 
         with self.writing():
             for behavior in self.behaviors():
-                words = behavior_words(behavior.name, behavior.tags)
-                self.database.run("UPDATE behaviors SET words = ? WHERE id = ?", (" ".join(sorted(words)), behavior.id))
-                self._write_triggers(behavior, words)
+                words = " ".join(sorted(behavior_words(behavior.name, behavior.tags)))
+                self.database.run(
+                    "UPDATE behaviors SET words = ?, inferred = ? WHERE id = ?",
+                    (words, inferred_column(behavior), behavior.id),
+                )
+                self._write_triggers(behavior)
             self.database.run("INSERT OR REPLACE INTO meta (key, value) VALUES ('index', ?)", (INDEX_VERSION,))
 
-    def _write_triggers(self, behavior: Behavior, words: frozenset[str]) -> None:
+    def _write_triggers(self, behavior: Behavior) -> None:
         number = self._emptied("triggers", behavior)
         if behavior.live:
-            rows = [(trigger, number) for trigger in sorted(triggers_of(behavior.when, words))]
-            self.database.run_many("INSERT INTO triggers (trigger, behavior) VALUES (?, ?)", rows)
+            rows = [(term, number, weight) for term, weight in sorted(terms_of(behavior).items())]
+            self.database.run_many("INSERT INTO triggers (trigger, behavior, weight) VALUES (?, ?, ?)", rows)
 
     def _emptied(self, table: str, behavior: Behavior) -> int:
         """Return the number of *behavior*, after its rows in *table* are gone."""
@@ -390,6 +421,18 @@ class Store(Closing):
 
     def __repr__(self) -> str:
         return f"Store({self.path!r})"
+
+
+def _check_blocks(behavior: Behavior) -> None:
+    from brim.behaviors.blocks import checked_blocks
+    from brim.masking import mask
+
+    try:
+        checked_blocks(behavior.blocks)
+    except InputError as error:
+        raise InputError(f"{behavior.name} ({behavior.id}): {error}") from None
+    if any(mask(block) != block for block in behavior.blocks):
+        raise InputError(f"{behavior.name} ({behavior.id}): a block can't hold a secret: put * in its place")
 
 
 def chosen(candidates: list[Behavior], text: str) -> Behavior:

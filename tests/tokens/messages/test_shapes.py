@@ -203,7 +203,7 @@ def test_a_hostile_object_never_raises() -> None:
     ("message", "what"),
     [
         (None, "None"),
-        (7, "a int"),
+        (7, "an int"),
         ([], "a list"),
         ({}, "a dict without"),
         ({"x": 1}, "a dict without"),

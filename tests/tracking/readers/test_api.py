@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from brim.tracking.events import Event, Message, ToolCall, Usage
 from brim.tracking.readers.api import ApiResponseReader, provider_of
@@ -217,7 +217,6 @@ def test_a_response_without_usage_or_with_zeros_tells_none() -> None:
     assert not only(Usage, {**ANTHROPIC, "usage": zeros}, {**CHAT, "usage": None}, {**RESPONSES, "usage": {}})
 
 
-@settings(max_examples=100)
 @given(mutated([*BY_PROVIDER.values(), {"request": {"model": "m"}, "response": CHAT}]))
 def test_whatever_is_in_a_line_it_is_read(lines: list[dict[str, Any]]) -> None:
     assert is_sound(events(*lines))

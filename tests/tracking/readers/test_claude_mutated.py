@@ -4,28 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from brim.tracking.readers.claude import ClaudeStatusReader, ClaudeStreamReader, ClaudeTranscriptReader
 from tests.tracking.readers.claude_lines import STATUS, STREAM, TRANSCRIPT
 from tests.tracking.readers.mutated import is_sound, mutated, read
 
 
-@settings(max_examples=100)
 @given(mutated(STREAM))
 def test_a_mutated_stream_never_raises(lines: list[dict[str, Any]]) -> None:
     assert is_sound(read(ClaudeStreamReader(), lines))
     assert all(isinstance(ClaudeStreamReader.recognises(line), bool) for line in lines)
 
 
-@settings(max_examples=100)
 @given(mutated(TRANSCRIPT))
 def test_a_mutated_transcript_never_raises(lines: list[dict[str, Any]]) -> None:
     assert is_sound(read(ClaudeTranscriptReader(), lines))
     assert all(isinstance(ClaudeTranscriptReader.recognises(line), bool) for line in lines)
 
 
-@settings(max_examples=50)
 @given(mutated([STATUS]))
 def test_a_mutated_status_never_raises(lines: list[dict[str, Any]]) -> None:
     assert is_sound(read(ClaudeStatusReader(), lines))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from brim.tracking.events import End, Event, Message, RunTotal, ToolCall, ToolResult, Usage
 from brim.tracking.readers.codex import CodexExecReader
@@ -134,7 +134,6 @@ def test_errors_are_messages() -> None:
     assert [(one.role, one.text) for one in told] == [("error", "no network"), ("error", "clamped")]
 
 
-@settings(max_examples=80)
 @given(mutated(RUN))
 def test_whatever_is_in_a_line_it_is_read(lines: list[dict[str, Any]]) -> None:
     assert is_sound(events(*lines))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.tracking.events import (
@@ -454,14 +454,12 @@ def test_ends_and_errors_are_told() -> None:
     ]
 
 
-@settings(max_examples=100)
 @given(mutated(SESSION))
 def test_whatever_is_in_a_line_it_is_read(lines: list[dict[str, Any]]) -> None:
     reader = CodexRolloutReader()
     assert is_sound([*read(reader, lines), *reader.finish()])
 
 
-@settings(max_examples=60)
 @given(st.lists(st.tuples(st.integers(1, 1_000), st.integers(0, 50), st.integers(1, 3)), max_size=12))
 def test_sums_that_are_repeated_add_up_to_the_last_sum(requests: list[tuple[int, int, int]]) -> None:
     lines, prompt, output = [meta(), turn()], 0, 0

@@ -6,7 +6,7 @@ import json
 import sys
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.tracking.events import Event, Message, Usage
@@ -126,7 +126,6 @@ def test_the_format_is_known_from_the_first_line_that_has_one() -> None:
     assert (formats, feed.unknown) == ([None, "claude-transcript"], 1)
 
 
-@settings(max_examples=60)
 @given(st.sampled_from(SESSIONS), st.data())
 def test_any_cut_gives_the_same_events(data: bytes, draw: st.DataObject) -> None:
     cuts = sorted(draw.draw(st.lists(st.integers(0, len(data)), max_size=12)))
@@ -144,7 +143,6 @@ def test_one_byte_at_a_time_gives_the_same_events() -> None:
         assert [event for byte in data for event in feed.feed(bytes([byte]))] == whole(data)[0]
 
 
-@settings(max_examples=60)
 @given(st.sampled_from(SESSIONS), st.data())
 def test_after_a_kill_reading_goes_on_at_the_offset(data: bytes, draw: st.DataObject) -> None:
     reader = AnyReader()
@@ -158,7 +156,6 @@ def test_after_a_kill_reading_goes_on_at_the_offset(data: bytes, draw: st.DataOb
     assert events + last.feed(data[offset:]) == whole(data)[0]
 
 
-@settings(max_examples=100)
 @given(st.lists(st.binary(max_size=40) | st.sampled_from([b"\n", b"{", b'"type":"user"', b"}", b"[", b",", *GARBAGE])))
 def test_random_bytes_never_raise(pieces: list[bytes]) -> None:
     feed = Feed()
@@ -168,7 +165,6 @@ def test_random_bytes_never_raise(pieces: list[bytes]) -> None:
     assert 0 <= feed.offset <= sum(map(len, pieces))
 
 
-@settings(max_examples=100)
 @given(mutated(STREAM) | mutated(TRANSCRIPT) | mutated([STATUS]))
 def test_mutated_lines_never_raise(lines: list[dict[str, Any]]) -> None:
     reader = AnyReader()

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from brim.tracking.events import End, Event, Message, ModelSeen, RunTotal, ToolCall, ToolResult, Usage
 from brim.tracking.readers.gemini import GeminiStreamReader
@@ -101,7 +101,6 @@ def test_a_warning_is_no_error() -> None:
     assert [one.role for one in only(Message, *lines)] == ["system", "error"]
 
 
-@settings(max_examples=80)
 @given(mutated(RUN))
 def test_whatever_is_in_a_line_it_is_read(lines: list[dict[str, Any]]) -> None:
     assert is_sound(events(*lines))

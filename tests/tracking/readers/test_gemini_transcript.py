@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from brim.tracking.events import Attachment, Compaction, Event, Message, ModelSeen, ToolCall, ToolResult, Usage
 from brim.tracking.readers.gemini import GeminiTranscriptReader
@@ -167,7 +167,6 @@ def test_errors_are_messages() -> None:
     assert [one.text for one in only(Message, *SESSION) if one.role == "error"] == ["no quota"]
 
 
-@settings(max_examples=80)
 @given(mutated(SESSION))
 def test_whatever_is_in_a_line_it_is_read(lines: list[dict[str, Any]]) -> None:
     assert is_sound(events(*lines))

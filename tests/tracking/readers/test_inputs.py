@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.tracking.readers.fields import arguments, command_line, named
@@ -49,7 +49,6 @@ def test_todos_have_content_and_status_whatever_their_client_calls_them() -> Non
     ]
 
 
-@settings(max_examples=60)
 @given(st.sampled_from(["shell", "read", "write", "edit", "todo", ""]), st.dictionaries(st.text(max_size=9), ANYTHING))
 def test_whatever_was_given_is_kept(tool: str, given_: dict[str, object]) -> None:
     known = named(tool, given_)

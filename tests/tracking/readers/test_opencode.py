@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from brim.tracking.events import Compaction, End, Event, Message, ModelSeen, StateSeen, ToolCall, ToolResult, Usage
 from brim.tracking.readers.opencode import OpencodeReader
@@ -161,7 +161,6 @@ def test_a_compaction_and_its_summary_are_told() -> None:
     ]
 
 
-@settings(max_examples=80)
 @given(mutated([*RUN, EXPORT]))
 def test_whatever_is_in_a_line_it_is_read(lines: list[dict[str, Any]]) -> None:
     assert is_sound(events(*lines))

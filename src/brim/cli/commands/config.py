@@ -12,6 +12,7 @@ from brim.cli.options import (
     check_words,
     command,
     here,
+    need_person,
     one_of,
     option,
     scope_option,
@@ -89,6 +90,8 @@ def config(options: Namespace) -> int:
     check_words(f"brim config {options.action}{usage}", words, least, most)
     if options.scope and options.action in ("list", "get"):
         raise InputError(f"config {options.action}: shows what is in force, so it takes no --{options.scope}")
+    if options.action in ("set", "unset"):
+        need_person("changes settings")
     action = {"list": _list, "get": _get, "set": _set, "unset": _unset, "path": _path}[options.action]
     return action(options)
 

@@ -8,12 +8,24 @@ from typing import Any
 from brim.behaviors.behavior import Behavior
 from brim.behaviors.duplicates import Merged, Pair, merge_order
 from brim.behaviors.duplicates import merge as merged_of
-from brim.cli.options import add_json, add_yes, command, complete_rule, here, option, rule, says_yes
+from brim.cli.options import (
+    add_json,
+    add_yes,
+    answer,
+    command,
+    complete_rule,
+    here,
+    is_person_there,
+    need_person,
+    option,
+    rule,
+    says_yes,
+)
 from brim.cli.output import block, counted, lines, note, paint, printable, say, say_json
 from brim.cli.rule_view import as_object, named, title
 from brim.errors import InputError
 from brim.store.imports import store_merged
-from brim.store.rulebook import duplicate_pairs, find_rule, merge_pairs
+from brim.store.rulebook import alike_pairs, duplicate_pairs, find_rule, merge_pairs
 
 MOST_SHOWN = 50
 
@@ -37,6 +49,8 @@ def merge(options: Namespace) -> int:
       brim rules merge use-uv prefer-uv --dry-run
       brim rules merge b-3f2a b-91cc --into b-91cc --yes
     """
+    if not options.dry_run:
+        need_person("merges rules")
     workspace = here()
     with workspace.open() as scopes:
         one, other = find_rule(scopes, options.one), find_rule(scopes, options.other)
@@ -65,40 +79,66 @@ def merge(options: Namespace) -> int:
     add_json,
 )
 def dedupe(options: Namespace) -> int:
-    """Find rules that say the same in other words, and merge each pair.
+    """Find rules that say the same, and merge each pair.
 
-    Both texts are kept, as with 'brim rules merge'. Rules that differ in a negation, a number, a name or an order don't
-    count as the same, however alike they look. Project rules are compared with project rules, and your own with your
-    own. brim shows the pairs and asks; it exits with 1 if you say no.
+    Both texts are kept, as with 'brim rules merge'. brim merges what says the same for certain: the same words in
+    another order or form. Pairs that may say the same are shown, and on a terminal you decide about each. Rules that
+    differ in a negation, a number, a name or an order are kept apart. Project rules are compared with project rules,
+    and your own with your own. It exits with 1 if you say no.
 
     Examples:
       brim rules dedupe --dry-run
-      brim rules dedupe --threshold 0.9 --yes
+      brim rules dedupe --yes
     """
     if options.threshold is not None and not 0 < options.threshold <= 1:
         raise InputError(f"--threshold is above 0 and at most 1, not {options.threshold:g}")
+    if not options.dry_run:
+        need_person("merges rules")
     workspace = here({"behaviors.near_duplicate": options.threshold})
     merged: list[Merged] = []
     with workspace.open() as scopes:
-        pairs = duplicate_pairs(scopes, workspace.config)
-        if not pairs and not options.as_json:
+        pairs, likely = duplicate_pairs(scopes, workspace.config), alike_pairs(scopes, workspace.config)
+        if not pairs and not likely and not options.as_json:
             note("no two rules are alike enough")
-        elif not options.as_json:
+        elif pairs and not options.as_json:
             say(_pairs_view(pairs))
         wanted = bool(pairs) and not options.dry_run
         agreed = wanted and says_yes(f"Merge {counted(len(pairs), 'pair')}?", yes=options.yes)
-        if agreed:
+        chosen = [*pairs] if agreed else []
+        chosen += _chosen(options, likely)
+        if chosen:
             with scopes.writing():
-                merged = merge_pairs(scopes, pairs, now=workspace.now)
+                merged = merge_pairs(scopes, chosen, now=workspace.now)
     if options.as_json:
-        found = [
-            {"kept": as_object(pair.one), "other": as_object(pair.other), "similarity": pair.similarity}
-            for pair in pairs
-        ]
-        say_json({"pairs": found, "merged": [_merged_dict(each) for each in merged]})
+        say_json(
+            {
+                "pairs": [_pair_dict(pair) for pair in pairs],
+                "alike": [_pair_dict(pair) for pair in likely],
+                "merged": [_merged_dict(each) for each in merged],
+            }
+        )
     for each in merged if not options.as_json else ():
         say(_merged_view(each, "merged"))
     return 1 if wanted and not agreed else 0
+
+
+def _chosen(options: Namespace, likely: list[Pair]) -> list[Pair]:
+    """Show the pairs that may say the same, and return those that a person wants merged."""
+    if options.as_json:
+        return []
+    asks = is_person_there() and not options.dry_run and not options.yes
+    chosen = []
+    for pair in likely[:MOST_SHOWN]:
+        say(f"{paint('may say the same', 'faint')}\n{_pair_view(pair.one, pair.other)}\n")
+        if asks and answer("Merge these two? [y/N] ").casefold() in ("y", "yes"):
+            chosen.append(pair)
+    if likely and not asks:
+        note(f"{counted(len(likely), 'pair')} may say the same: 'brim rules merge A B' merges two")
+    return chosen
+
+
+def _pair_dict(pair: Pair) -> dict[str, Any]:
+    return {"kept": as_object(pair.one), "other": as_object(pair.other), "similarity": pair.similarity}
 
 
 def _pairs_view(pairs: list[Pair]) -> str:

@@ -11,26 +11,29 @@ from tempfile import mkdtemp
 
 from brim.behaviors.behavior import Behavior
 from brim.behaviors.yaml_form import FIELDS, as_yaml, from_yaml
-from brim.cli.options import add_json, answer, command, here, is_person_there, rule
+from brim.cli.options import add_json, answer, command, here, is_person_there, need_person, option, rule
 from brim.cli.output import emit, lines, note
-from brim.cli.rule_view import as_object, named, tell_masked, tier_tokens, tokens_line
+from brim.cli.rule_view import as_object, is_meant, named, tell_masked, tier_tokens, tokens_line
 from brim.errors import BrimError, InputError
 from brim.files import write_new
 from brim.store.rulebook import edit_rule, find_rule
 
 
-@command(rule(), add_json)
+@command(
+    rule(), option("--yes", "-y", action="store_true", help="don't ask about a block of nearly everything"), add_json
+)
 def edit(options: Namespace) -> int:
     """Edit a rule in your editor ($VISUAL, else $EDITOR, else vi).
 
-    You can change its name, kind, tags, conditions, summary, priority and text. brim counts its tokens again, and
-    renews a summary that was made from the text. If brim can't read what you saved, or the rule changed meanwhile, it
-    keeps your file and says where. Empty the file to change nothing; brim then exits with 1.
+    You can change its name, kind, tags, conditions, blocks, summary, priority and text. brim counts its tokens again,
+    and renews a summary that was made from the text. If brim can't read what you saved, or the rule changed meanwhile,
+    it keeps your file and says where. Empty the file to change nothing; brim then exits with 1.
 
     Examples:
       brim rules edit use-uv
       EDITOR='code --wait' brim rules edit b-3f2a
     """
+    need_person("edits rules")
     workspace = here()
     with workspace.open() as scopes:
         old = find_rule(scopes, options.id)
@@ -38,6 +41,8 @@ def edit(options: Namespace) -> int:
     try:
         new = _edited(old, path)
         fields = [] if new is None else [field for field in FIELDS if getattr(new, field) != getattr(old, field)]
+        if new is not None and "blocks" in fields and not is_meant(new.blocks, yes=options.yes):
+            raise InputError("it would refuse too much")
         if new is not None and fields:
             with workspace.open() as scopes, scopes.writing():
                 edit_rule(scopes, old, {field: getattr(new, field) for field in fields}, now=workspace.now)

@@ -11,6 +11,7 @@ from brim.cli.options import (
     add_json,
     add_yes,
     command,
+    need_person,
     one_of,
     option,
     scope_option,
@@ -19,7 +20,8 @@ from brim.cli.options import (
     working_folder,
 )
 from brim.cli.output import emit, home_path, note, paint, printable, say, table, tell_all
-from brim.install.agents import HOOKS, NAMES
+from brim.config.places import agents_environment
+from brim.install.agents import ALL, HOOKS, NAMES
 from brim.install.changes import Change
 from brim.install.git_exclude import exclude_file
 from brim.install.installation import Installed, Upgraded, install
@@ -51,7 +53,8 @@ START_TOKENS = tokens("most tokens at the start of a session, saved as a setting
 def init(options: Namespace) -> int:
     """Add brim to your agents, or bring it up to date.
 
-    Adds hooks to the settings files of your agents and, for Claude Code, the status line. Your own entries stay. Before
+    Adds hooks to the settings files of your agents, a /learn command ($learn in Codex) for teaching rules inside a
+    session and, for Claude Code, the status line. Your own entries stay. Before
     its first change to a file, brim writes a backup next to it; 'brim uninstall' restores the file. Running it again
     updates brim's own entries and files, and changes nothing if they are current.
 
@@ -65,6 +68,8 @@ def init(options: Namespace) -> int:
     """
     if options.resident:
         note("resident hooks are gone, since ordinary ones are fast: --resident changes nothing")
+    if not options.dry_run:
+        _check_person(options)
     done = install(
         os.environ,
         working_folder(),
@@ -76,7 +81,7 @@ def init(options: Namespace) -> int:
         trusting=options.yes and options.as_json,
         dry_run=options.dry_run,
     )
-    if done.trusted is False and not options.as_json:
+    if done.trusted is False and not options.as_json and not agents_environment(os.environ):
         _ask_for_trust(yes=options.yes)
     emit(done, _show, options.as_json)
     tell_all(*done.problems, *([done.reason] if done.reason else done.skipped.values()))
@@ -92,6 +97,8 @@ def upgrade(options: Namespace) -> int:
     Example:
       brim upgrade
     """
+    if options.token_budget is not None:
+        need_person("changes settings")
     done = bring_up_to_date(os.environ, working_folder(), token_budget=options.token_budget)
     emit(done, _show_upgraded, options.as_json)
     tell_all(*(f"{path}: its hooks are out of date: 'brim init' updates them" for path in done.differ), *done.broken)
@@ -112,11 +119,12 @@ def _show_upgraded(done: Upgraded) -> None:
 def _show(done: Installed) -> None:
     rows = []
     for each in done.agents:
-        extra = f"{len(each['hooks'])} hooks{', status line' if each['status_line'] else ''}"
+        more = [", status line"] * each["status_line"] + [f", {each['command']}"] * bool(each["command"])
+        extra = f"{len(each['hooks'])} hooks{''.join(more)}"
         state = "unchanged" if not each["changed"] else "would change" if done.dry_run else "installed"
         rows.append([NAMES[each["agent"]], state, extra, home_path(each["file"])])
     if done.dry_run:
-        show_differences(done.changes)
+        show_differences([*done.changes, *done.commands])
     if rows:
         say(table(rows))
     for backup in done.backups.values():
@@ -126,6 +134,16 @@ def _show(done: Installed) -> None:
     if done.budget is not None:
         show_setting(done.budget)
     tell_all(*(["nothing was changed"] if done.dry_run else done.next_steps))
+
+
+def _check_person(options: Namespace) -> None:
+    """Raise if an agent asks for more than the hooks: fewer of them, another budget, or its user's trust."""
+    if options.hooks not in (None, ALL):
+        need_person("installs rules without memory and limits")
+    if options.token_budget is not None:
+        need_person("changes settings")
+    if options.yes and options.scope == "project":
+        need_person("trusts a project")
 
 
 def _ask_for_trust(*, yes: bool) -> None:

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
+from collections.abc import Iterator
 from typing import Any
 
 from brim.behaviors.behavior import Behavior, BehaviorKind
-from brim.behaviors.learning import confirmed, overridden
+from brim.behaviors.blocks import EDIT, RUN, TOOL, asked_for, checked_blocks
+from brim.behaviors.blocks import said as in_words
+from brim.behaviors.learning import confirmed, loosens, overridden
 from brim.behaviors.learning import learn as learned_from
 from brim.cli.options import (
     add_json,
     add_scope,
+    agrees,
+    answer,
     command,
     here,
+    is_person_there,
+    need_person,
     option,
     rule,
     scope_of,
@@ -21,13 +28,28 @@ from brim.cli.options import (
     text_of,
     values_by_key,
 )
-from brim.cli.output import cut, emit, facts, home_path, lines, note, printable
-from brim.cli.rule_view import as_object, named, one_line, tell_masked, tier_tokens, tokens_line
+from brim.cli.output import cut, emit, facts, home_path, lines, note, printable, tell_all
+from brim.cli.rule_view import (
+    as_object,
+    heard,
+    is_meant,
+    named,
+    one_line,
+    refused,
+    tell_masked,
+    tier_tokens,
+    tokens_line,
+)
 from brim.errors import InputError
-from brim.store.rulebook import Taught, find_rule, same_elsewhere, teach
+from brim.store.rulebook import Taught, conflicts_of, find_rule, find_rules, same_elsewhere, teach
+from brim.store.scopes import Scopes
+from brim.workspace import Workspace
 
 LONGEST = 300
 """Characters of a summary that are printed: a rule without a place to cut is its own summary."""
+
+MOST_ASKED = 3
+"""Contradicted rules that a person is asked about, or told of."""
 
 
 @command(
@@ -40,8 +62,15 @@ LONGEST = 300
     option("--kind", metavar="KIND", help=f"one of {', '.join(BehaviorKind)} (default: inferred)"),
     option("--name", metavar="NAME", help="short name, A-Z a-z 0-9 . _ / - (default: from the text)"),
     option("--when", action="append", metavar="KEY=VALUE", help="apply only then (default: inferred); may be repeated"),
+    option("--block", action="append", default=[], metavar="COMMAND", help='also refuse it, as in "npm install"'),
+    option(
+        "--block-edit", action="append", default=[], metavar="GLOB", help='also refuse edits there, as in "dist/**"'
+    ),
+    option("--block-tool", action="append", default=[], metavar="NAME", help="also refuse this tool of an agent"),
+    option("--yes", "-y", action="store_true", help="don't ask about a block of nearly everything"),
     option("--summary", default="", metavar="TEXT", help="one line that keeps the meaning (default: from the text)"),
     option("--priority", type=int, metavar="N", help="the higher one survives a merge (default: 0)"),
+    option("--replaces", action="append", default=[], metavar="RULE", help="put this rule away; may be repeated"),
     option("--force-new", action="store_true", help="keep it apart from rules that say nearly the same"),
     option("--verbose", "-v", action="store_true", help="also show its id, kind, tags, tokens and file"),
     add_scope,
@@ -50,32 +79,45 @@ LONGEST = 300
 def learn(options: Namespace) -> int:
     """Teach your agents a rule, for this project or, with --user, for all of them.
 
-    brim infers kind, name, tags and conditions from the text, unless you give them. A rule that says nearly the same as
-    a known one is merged into it, and both texts are kept; --force-new keeps them apart. Secrets are masked.
+    brim infers kind, name, tags and conditions from the text, unless you give them. A rule that says the same as a
+    known one is merged into it, and both texts are kept; --force-new keeps them apart. If it contradicts a known rule,
+    brim asks whether to replace that. Without a terminal both are kept, and agents hear the newer one; --replaces RULE
+    puts the other away. Secrets are masked.
+
+    With --block, agents are refused every matching command, and told the rule; only you can allow it, with 'brim rules
+    allow'. Give it once for each form, such as "npm install" and "npm i". See docs/blocks.md.
 
     Examples:
       brim learn "In Python files, use pathlib instead of os.path"
       brim learn 'Use uv, never pip.' --wrong 'pip install requests' --file setup.py
+      brim learn 'Use bun, not pnpm' --replaces use-pnpm
       brim learn 'Never push to main.' --kind constraint --user
+      brim learn --block "npm install" --block "npm i" "Use pnpm"
+      brim learn --block-edit "dist/**" "Change src/ and build again"
       brim learn - --when language=python --when 'file=tests/**' --tags testing,style < rule.txt
     """
     said = _said(options)
+    said["blocks"] = said["blocks"] or _offered(said["right"], options)
+    if not is_meant(said["blocks"], yes=options.yes):
+        return 1
     workspace = here()
-    scope = scope_of(options, workspace)
+    scope = _scope(options, workspace)
     # A project's file says what is the same among the project's rules, never among the user's.
     config = workspace.config if scope == "project" else workspace.config.yours
     threshold = config["behaviors.near_duplicate"]
     # What is wrong with it is raised before a file is made.
-    learned_from(**said, scope=scope, now=0.0).behavior.replace(summary=options.summary, priority=options.priority or 0)
+    made = learned_from(**said, scope=scope, now=workspace.now).behavior
+    made.replace(summary=options.summary, priority=options.priority or 0)
     if scope == "project":
         workspace.begin_project()
     with workspace.open() as scopes:
+        replaces = _replaces(options, scopes, made)
         with scopes.writing(scope):
-            needed, own = (
-                1.0 if options.force_new else threshold,
-                {"summary": options.summary, "priority": options.priority},
-            )
+            needed = 1.0 if options.force_new else threshold
+            own = {"summary": options.summary, "priority": options.priority, "replaces": replaces}
             taught = teach(scopes, said, scope, now=workspace.now, threshold=needed, **own)
+            if loosens(taught.learned.merged_with, taught.learned.behavior):
+                need_person("changes a constraint")
         learned, store = taught.learned, scopes.store(scope)
         stored = store.get(learned.behavior.id) or learned.behavior
         tokens = tier_tokens(scopes, stored, workspace.config)
@@ -88,12 +130,14 @@ def learn(options: Namespace) -> int:
         "tokens": tokens,
         "file": store.path,
         "like": None if like is None else as_object(like),
+        "alike": [as_object(each) for each in taught.alike],
+        "conflicts": [each.to_dict() for each in taught.conflicts],
+        "replaced": [as_object(each) for each in taught.replaced],
     }
-    whose = os.path.basename(workspace.project or "") if scope == "project" else "all your projects"
+    project = printable(os.path.basename(workspace.project or ""))
+    whose = f"this project ({project})" if scope == "project" else "all your projects"
     details = [
         ("rule", named(stored)),
-        ("kind", stored.kind.value),
-        ("tags", ", ".join(stored.tags)),
         ("summary", cut(one_line(stored), LONGEST)),
         ("tokens", tokens_line(tokens)),
         ("stored in", home_path(store.path)),
@@ -101,12 +145,56 @@ def learn(options: Namespace) -> int:
     more = facts(details) if options.verbose else ""
     emit(found, lines(_learned_view(taught, stored, whose), more), options.as_json)
     tell_masked(said["right"], said["wrong"], options.summary)
-    if like is not None:
-        whose = "for every project" if like.scope == "user" else "in this project"
-        note(f"{named(like)} says the same {whose}; both are kept")
+    tell_all(*_further(taught, stored, like))
+    if tokens["full"] > (budget := config["token_budget.default"] or 0) > 0:
+        note(f"it takes {tokens['full']:,} tokens, more than the {budget:,} for a session's start: say it shorter")
+    if stored.blocks and not os.path.exists(os.path.join(workspace.home, "bin", "hook")):
+        note("no agent has brim's hooks here, so nothing is refused yet: brim init")
     if scope == "project":
         tell_trust(workspace)
     return 0
+
+
+def _scope(options: Namespace, workspace: Workspace) -> str:
+    """Return whose rule it is: what the options say, else this project's; outside of one, what a person says."""
+    if options.scope is None and workspace.project is None:
+        if options.as_json or not is_person_there():
+            raise InputError("not in a project: say --user to keep it for all your projects, or run it in a repository")
+        if not agrees("You aren't in a project. Keep it for all your projects?"):
+            raise InputError("nothing was kept: run it in a git repository, or 'mkdir .brim' there first")
+        return "user"
+    return scope_of(options, workspace)
+
+
+def _replaces(options: Namespace, scopes: Scopes, made: Behavior) -> list[Behavior]:
+    """Return the rules that *made* replaces: those that are named, and those that a person agrees to."""
+    found = find_rules(scopes, options.replaces)
+    if options.as_json or not is_person_there():
+        return found
+    known = {each.id for each in found}
+    for each in conflicts_of(scopes, made)[:MOST_ASKED]:
+        question = f'This conflicts with "{cut(each.other.canonical, LONGEST)}". Replace it?'
+        if each.other.id not in known and each.other.scope == made.scope and agrees(question):
+            found.append(each.other)
+    return found
+
+
+def _further(taught: Taught, stored: Behavior, like: Behavior | None) -> Iterator[str]:
+    """Yield what a person should know of other rules."""
+    for gone in taught.replaced:
+        yield f"{named(gone)} is replaced; teach it again to bring it back"
+    for each in taught.conflicts[:MOST_ASKED]:
+        other = each.other
+        remedy = f"'brim rules remove {other.id}' puts it away"
+        if other.scope == "user" and stored.scope == "project" and other.kind is BehaviorKind.CONSTRAINT:
+            yield f"it conflicts with your own constraint {named(other)}, which stays in force: {remedy}"
+        else:
+            yield f"it conflicts with {named(other)}; both are kept, and agents hear only this one: {remedy}"
+    for same in taught.alike:
+        yield f"{named(same)} may say the same: 'brim rules merge {stored.id} {same.id}' makes one of them"
+    if like is not None:
+        whose = "for every project" if like.scope == "user" else "in this project"
+        yield f"{named(like)} says the same {whose}; both are kept"
 
 
 def _said(options: Namespace) -> dict[str, Any]:
@@ -125,20 +213,30 @@ def _said(options: Namespace) -> dict[str, Any]:
         "kind": options.kind,
         "name": options.name,
         "when": values_by_key("--when", options.when) or None,
+        "blocks": checked_blocks(
+            f"{kind} {each}"
+            for kind, given in ((RUN, options.block), (EDIT, options.block_edit), (TOOL, options.block_tool))
+            for each in given
+        ),
     }
 
 
+def _offered(text: str, options: Namespace) -> tuple[str, ...]:
+    """Return the block that the words of a rule ask for, if a person at the terminal wants it."""
+    block = asked_for(text) if is_person_there() and not options.as_json else ""
+    wanted = bool(block) and answer(f"Also refuse {in_words(block)}? [y/N] ").casefold() in ("y", "yes")
+    return (block,) if wanted else ()
+
+
 def _learned_view(taught: Taught, stored: Behavior, whose: str) -> str:
-    """Return the rule and when it applies, in two lines."""
+    """Return whose rule it is, what brim understood, and when agents are told: two lines."""
     said = {"learned": "Learned", "confirmed": "Already known", "merged": "Merged into a rule"}[taught.event]
-    conditions = [f"the {key.replace('_', ' ')} is {' or '.join(values)}" for key, values in stored.when.conditions]
-    applies = f"when {' and '.join(conditions)}" if conditions else "always"
-    if [key for key, _ in stored.when.conditions] == ["language"]:
-        applies = f"to {' and '.join(each.capitalize() for each in stored.when.conditions[0][1])} files"
-    heard = "." if stored.live else f"; it is {stored.status}, so agents don't hear it."
+    told = f"Agents hear it {heard(stored)}." if stored.live else f"It is {stored.status}, so agents don't hear it."
+    about = ", ".join([stored.kind.value, *(f"#{tag}" for tag in stored.tags)])
     return lines(
         f"{said} for {printable(whose)}: {cut(stored.canonical, LONGEST)}",
-        printable(f"Applies {applies}{heard}"),
+        printable(f"Saved as {stored.name} ({about}). {told}"),
+        printable(f"Refuses {refused(stored)}.") if stored.blocks and stored.live else "",
         *(printable(f"  {change}") for change in taught.learned.changes if taught.learned.merged_with is not None),
     )
 
@@ -164,6 +262,8 @@ def feedback(options: Namespace) -> int:
         if not behavior.live:
             why = f"is {behavior.status}, so it can't have been used: brim rules show {behavior.id}"
             raise InputError(f"{named(behavior)} {why}")
+        if options.verdict == "overridden" and behavior.kind is BehaviorKind.CONSTRAINT:
+            need_person("lowers a constraint")
         changed = (confirmed if options.verdict == "confirmed" else overridden)(behavior, workspace.now)
         scopes.put(changed, event=options.verdict, now=workspace.now, note=options.note)
     usage, before, after = changed.usage, behavior.confidence, changed.confidence

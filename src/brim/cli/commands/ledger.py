@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -14,6 +15,7 @@ from brim.cli.options import (
     command,
     complete_model,
     here,
+    need_person,
     option,
     own_prices,
     whole_number,
@@ -63,10 +65,10 @@ STATES = {
 class Money:
     """The user's ledger, opened with the settings in force; its warnings are kept in ``notices``."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, clock: Callable[[], float] | None = None) -> None:
         self.workspace: Workspace = here()
         self.config = self.workspace.config
-        self.ledger: SqliteLedger = self.workspace.open_ledger()
+        self.ledger: SqliteLedger = self.workspace.open_ledger(clock)
         self.notices: list[Notice] = []
         self.ledger.subscribe(self.notices.append)
 
@@ -182,12 +184,17 @@ def _status(under: str, options: Namespace) -> int:
 
 
 def _answer(money: Money, action: str, scope: str, amount: str, options: Namespace) -> int:
+    if action not in ("limit", "stop"):
+        need_person("decides about a limit that is set")
     known = money.ledger.statuses(scope, most=1)
     if action != "limit" and not any(each.scope == scope for each in known):
         raise InputError(f"nothing known about {scope}: 'brim ledger' lists all scopes")
     money.apply_default(scope)
     if action == "limit":
         new = None if amount.strip().lower() in UNLIMITED else micro_dollars(amount, up=False)
+        own = money.ledger.status(scope)
+        if options.anew or (own.limit is not None and (new is None or new > own.limit)):
+            need_person("raises, removes or starts over a limit")
         status = money.ledger.limit(scope, new, anew=bool(options.anew))
         if status.limit != new or status.state in ("wrapping_up", "stopped", "closed"):
             note(f"{scope}: already has this limit, and earlier answers stay: --anew starts over")
@@ -229,7 +236,10 @@ def _refused(fields: dict[str, Any], message: str, as_json: bool) -> int:
 def _end(options: Namespace, money: Money) -> int:
     id = options.words[0]
     settles = options.action == "settle"
-    found = money.ledger.settle(id, micro_dollars(options.words[1])) if settles else money.ledger.release(id)
+    amount, before = micro_dollars(options.words[1]) if settles else 0, money.ledger.reservation(id)
+    if before is not None and before.state == SETTLED and amount < before.charged:
+        need_person("takes back what was spent")
+    found = money.ledger.settle(id, amount) if settles else money.ledger.release(id)
     _emit_reservation(found, money, options.as_json)
     if found.overrun and settles and not options.as_json:
         note(f"{found.scope}: that is more than was reserved, and counts in full")

@@ -8,7 +8,7 @@ from contextlib import suppress
 from difflib import get_close_matches
 
 from brim.cli.commands.ledger import MOST, MOST_SHOWN, MOST_WRITTEN, Money, complete_scope, scope_table
-from brim.cli.options import add_json, command, here, option
+from brim.cli.options import add_json, command, here, need_person, option
 from brim.cli.output import age, dollars, emit, fields_of, heading, home_path, note, paint, symbols, table
 from brim.errors import InputError
 from brim.hooks.limit_words import clock
@@ -67,6 +67,8 @@ def limit(options: Namespace) -> int:
     with Money() as money:
         people = _limits(money)
         scope = _scope(people, EVERYWHERE if options.everywhere else name, action)
+        if action not in ("", "stop"):
+            need_person("decides about a limit that is set")
         if action == "remove":
             gone = people.remove(scope, limits)
             names = ", ".join(each.limit for each in gone)
@@ -79,6 +81,9 @@ def limit(options: Namespace) -> int:
                 raise InputError(WRITE_IT)
             rows = people.answer(scope, ANSWERS[action], ceilings[0] if ceilings else None)
         else:
+            past = options.including_past
+            if people.loosens(scope, ceilings, including_past=past, default=money.default):
+                need_person("sets a limit that leaves more than the one there is")
             rows = people.set(scope, ceilings, including_past=options.including_past)
         return _emit_set(people, rows, scope, action, options)
 

@@ -6,7 +6,7 @@ import os
 import time
 from argparse import Namespace
 
-from brim.cli.options import add_json, command, option
+from brim.cli.options import add_json, command, need_person, option
 from brim.cli.output import emit
 from brim.install import installation
 
@@ -28,6 +28,7 @@ def pause(options: Namespace) -> int:
     """
     if options.off or options.time == "resume":
         return resume.run(options)
+    need_person("pauses brim")
     seconds = None if options.time is None else installation.duration(options.time)
     done = installation.pause(os.environ, seconds=seconds)
     until = time.strftime(" until %Y-%m-%d %H:%M", time.localtime(done["until"])) if "until" in done else ""

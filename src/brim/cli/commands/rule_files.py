@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from brim.behaviors.behavior import Behavior
-from brim.behaviors.floop import Floop, floop_folder, read_floop_folder
+from brim.behaviors.floop import FLOOP_FILES, Floop, floop_folder, project_names, read_floop_folder
 from brim.behaviors.jsonl import FORMAT, dump, load
 from brim.cli.import_view import plan_object, show_plan, stored_line, tell_problems
 from brim.cli.options import (
@@ -18,6 +18,7 @@ from brim.cli.options import (
     add_yes,
     command,
     here,
+    need_person,
     option,
     says_yes,
     scope_of,
@@ -44,6 +45,7 @@ from brim.cli.output import (
 from brim.cli.rule_view import kind_of, named, whole
 from brim.errors import InputError, StoreError
 from brim.files import check_regular, save
+from brim.install.rule_files import read_rule_files
 from brim.store.imports import Outcome, Plan, RulesReader, plan_of
 from brim.store.rulebook import exported
 from brim.store.scopes import Scopes
@@ -52,8 +54,6 @@ from brim.workspace import Workspace
 
 PROGRESS_FROM = 500
 """Rules from which a bar is shown: each takes about a millisecond, most of it to count its lines."""
-LARGEST = 2_000_000
-"""Bytes of a file of rules: it's written by hand."""
 WIDTH = 100
 """Columns of a text."""
 COLOURS = {"added": "green", "merged": "yellow", "known": "faint", "left out": "faint"}
@@ -169,15 +169,21 @@ def import_(options: Namespace) -> int:
       brim rules import ~/.floop --dry-run
     """
     first = options.files[0] if options.files else ""
-    if os.path.isdir(first):
-        options.folder = first
+    if os.path.isdir(first) and (floop := floop_folder(first)):
+        options.folder = floop
         return import_floop.run(options)
-    if first and first != "-" and not first.endswith(".jsonl"):
+    if (first and first != "-" and not first.endswith(".jsonl")) or (not first and _has_no_export(options)):
         return import_rules.run(options)
     if len(options.files) > 1:
         raise InputError("one export at a time: brim rules import FILE")
     options.file = first or None
     return import_file.run(options)
+
+
+def _has_no_export(options: Namespace) -> bool:
+    workspace = here()
+    in_project = scope_of(options, workspace) == "project" and workspace.project is not None
+    return not (in_project and os.path.lexists(_usual_file(workspace.project or "")))
 
 
 @command(
@@ -261,14 +267,18 @@ def _carry_out(
         show(plan)
         stored = not (plan.is_empty or options.dry_run) and says_yes("Store this?", yes=options.yes)
         if stored:
+            if plan.loosens:
+                need_person("changes a constraint")
             if "project" in plan.scopes:
                 workspace.begin_project()
-            with scopes.writing(*plan.scopes):
+            with scopes.writing("user", *plan.scopes):  # the user's file says that they agreed to it
                 agreed, plan = plan, make(scopes)
                 if plan != agreed and not options.yes:
                     raise InputError("the stored rules changed in the meantime; nothing was imported: try again")
                 with Progress(len(plan.changes), shown_from=PROGRESS_FROM, doing="storing") as progress:
                     plan.store(scopes, now=workspace.now, source=source, event=event, progress=progress.advance)
+        elif plan.is_empty and not options.dry_run:
+            plan.note_files(scopes)
     said = stored_line(plan) if stored else nothing() if plan.is_empty else ""
     emit({**about(plan), "stored": stored}, said, options.as_json)
     if stored and "project" in plan.scopes:
@@ -277,36 +287,49 @@ def _carry_out(
 
 
 @command(
-    option("files", nargs="+", metavar="FILE", help="file to read; - is standard input"), add_scope, add_yes, add_json
+    option("files", nargs="*", metavar="FILE", help="file or folder to read; - is standard input (default: all here)"),
+    add_scope,
+    add_yes,
+    add_json,
 )
 def import_rules(options: Namespace) -> int:
-    """Learn the rules in CLAUDE.md, AGENTS.md, GEMINI.md, .cursorrules and the like.
+    """Learn the rules in CLAUDE.md, AGENTS.md, GEMINI.md, .cursor/rules and the like.
 
-    Each bullet is a rule, with its sub-bullets, and with the line above if that changes its meaning. brim shows
-    everything before it stores it. A bullet that says nearly the same as a known rule, or as another bullet, is merged
-    with it, and both texts are kept. Known and removed rules stay as they are, and so do the files.
+    Each bullet is a rule, with its sub-bullets, and with the line above if that changes its meaning; so is a paragraph
+    that says what to do. Rules for some files only ('globs:', 'paths:', 'applyTo:', a folder's own CLAUDE.md) stay so.
+    Of Claude Code's own notes, corrections are read. brim shows everything before it stores it, also what it leaves
+    out. A rule that says nearly the same as a known one is merged with it, and both texts are kept. Known and removed
+    rules stay as they are, and so do the files.
+
+    Without FILE, brim reads all such files of the project, or, with --user, those that your agents load everywhere.
 
     Exits with 1 if nothing was stored that could have been.
 
     Examples:
       brim import-rules CLAUDE.md
       brim rules import CLAUDE.md AGENTS.md --user --yes
+      brim rules import . --dry-run
     """
     workspace = here()
     scope = scope_of(options, workspace)
     config = workspace.config if scope == "project" else workspace.config.yours
     reader = RulesReader(scope, workspace.now, config["behaviors.near_duplicate"])
-    for path in dict.fromkeys(options.files):
-        name = "standard input" if path == "-" else _shared_name(path, workspace.project)
-        reader.read(read_text(path, at_most=LARGEST), name)
+    sources = read_rule_files(workspace, options.files, reader)
 
     def show(_: Plan) -> None:
         if not options.as_json and reader.outcomes:
             say_paged(_outcomes_view(reader.outcomes))
+        tell_all(*sources.problems)
 
     def about(plan: Plan) -> dict[str, Any]:
         outcomes = [each.to_dict() for each in reader.outcomes]
-        return {"files": reader.files, "scope": scope, "rules": outcomes, **plan_object(plan)}
+        return {
+            "files": reader.files,
+            "scope": scope,
+            "rules": outcomes,
+            "problems": sources.problems,
+            **plan_object(plan),
+        }
 
     plan, code = _carry_out(
         options,
@@ -319,18 +342,9 @@ def import_rules(options: Namespace) -> int:
         event="learned",
     )
     tell_all(*plan.notes)
-    if reader.secrets:
-        note(f"{counted(reader.secrets, 'secret')} in the text masked: others may read your rules")
+    if sources.secrets:
+        note(f"{counted(sources.secrets, 'secret')} in the text masked: others may read your rules")
     return code
-
-
-def _shared_name(path: str, project: str | None) -> str:
-    """Return *path* as it may be written into a file that others read: relative to the project, or its name."""
-    if project is not None:
-        inside = os.path.relpath(os.path.realpath(path), os.path.realpath(project))
-        if not inside.startswith(os.pardir):
-            return inside.replace(os.sep, "/")
-    return os.path.basename(path)
 
 
 def _outcomes_view(outcomes: list[Outcome]) -> str:
@@ -354,9 +368,10 @@ def _outcomes_view(outcomes: list[Outcome]) -> str:
 def import_floop(options: Namespace) -> int:
     """Read what floop has learned from a .floop folder.
 
-    Brings over behaviors and connections; corrections that floop hadn't learned from yet become notes to review. Rules
-    of a project go into this project, all others into your own. brim lists what it couldn't bring over unchanged. Ids
-    and counters are kept, so reading the same folder again changes nothing.
+    Brings over behaviors and connections; corrections that no rule was learned from become notes to review. Rules of a
+    project go into this project, all others into your own; from ~/.floop, rules of other projects are listed. brim
+    lists what it couldn't bring over unchanged. Ids and counters are kept, so reading the same folder again changes
+    nothing.
 
     Exits with 1 if nothing was stored that could have been.
 
@@ -367,9 +382,13 @@ def import_floop(options: Namespace) -> int:
     """
     workspace = here()
     folder = floop_folder(options.folder)
+    if not folder:
+        what = f"holds none of {', '.join(FLOOP_FILES)}: name a .floop folder, or the folder around it"
+        raise InputError(f"{options.folder}: {what if os.path.isdir(options.folder) else 'no such folder'}")
     at_home = os.path.dirname(os.path.realpath(folder)) == os.path.realpath(os.path.expanduser("~"))
     scope = "project" if workspace.project is not None and not at_home else "user"
-    floop = read_floop_folder(folder, scope=scope)
+    projects = None if workspace.project is None or not at_home else project_names(workspace.project)
+    floop = read_floop_folder(folder, scope=scope, projects=projects)
     behaviors = list(floop.behaviors) if at_home else [each.replace(summary="") for each in floop.behaviors]
     if workspace.project is None:
         behaviors = [each.replace(scope="user") for each in behaviors]

@@ -1,4 +1,4 @@
-"""``brim rules``: list, show, remove, restore and review what was learned."""
+"""``brim rules``: list, show, remove, restore and connect what was learned."""
 
 from __future__ import annotations
 
@@ -10,7 +10,17 @@ from fnmatch import fnmatchcase
 from brim.behaviors.behavior import LIVE, Behavior, BehaviorKind, Edge, EdgeKind, Status
 from brim.behaviors.jsonl import iso
 from brim.cli import COMMANDS
-from brim.cli.options import NOTHING_YET, add_json, check_belongs, command, complete_rule, here, option, rule
+from brim.cli.options import (
+    NOTHING_YET,
+    add_json,
+    command,
+    complete_rule,
+    here,
+    need_person,
+    one_of,
+    option,
+    rule,
+)
 from brim.cli.output import (
     age,
     block,
@@ -35,14 +45,24 @@ from brim.cli.rule_view import (
     kind_of,
     named,
     one_line,
+    refused,
     tier_tokens,
     title,
     tokens_line,
-    whole,
 )
 from brim.errors import InputError
+from brim.install.agents import NAMES
 from brim.store.events import Event
-from brim.store.rulebook import connect_rules, decide_notes, find_rule, find_rules, remove_rules, restore_rules
+from brim.store.loaded import readers_of
+from brim.store.rulebook import (
+    allow_rule,
+    connect_rules,
+    find_rule,
+    find_rules,
+    remove_rules,
+    restore_rules,
+)
+from brim.store.statistics import Outcome, outcomes
 
 SORTS: dict[str, Callable[[Behavior], float]] = {
     "name": lambda _: 0,
@@ -51,8 +71,14 @@ SORTS: dict[str, Callable[[Behavior], float]] = {
     "confidence": lambda behavior: -behavior.confidence,
 }
 """What each order goes by; then come name and id."""
+NUMBERS = ("told", "held", "obeyed", "overridden")
+"""What came of a rule, a column each; the last ones make room first."""
+SORTED_BY = {"used": "told", "new": "learned"}
+"""The column that an order goes by."""
 LONGEST = 300
 """Characters of a text in a list where nothing else limits a line."""
+SHORT = 30
+"""Characters of what a rule refuses in a list."""
 MOST_EVENTS = 10
 ACTIONS = [name.removeprefix("rules ") for name in COMMANDS if name.startswith("rules ")]
 STATUSES = ("live", *(status.value for status in Status), "all")
@@ -71,6 +97,9 @@ KINDS = [kind.value for kind in BehaviorKind]
 def listing(options: Namespace) -> int:
     """List the rules in force: this project's, and your own.
 
+    For each: how often agents were told it, how many calls were held for it, how many of those the agent gave up
+    (obeyed), and how often something else was done on purpose (overridden).
+
     A PATTERN is a part of an id, a name, a tag or the text, or a name with * and ?. A rule must match all patterns.
     Exits with 1 if none does. Lines are cut to the width of a terminal; in a pipe they are whole.
 
@@ -79,9 +108,10 @@ def listing(options: Namespace) -> int:
       edit RULE            change it in your editor
       remove RULE ...      put rules away; nothing is deleted
       restore RULE ...     bring them back
+      allow RULE --once    let a call through that the rule refuses
       merge A B            make one rule of two
       dedupe               find and merge near-duplicates
-      review               accept or reject what agents noted
+      review               accept or dismiss corrections that brim noticed, and what agents noted
       import [FILE]        read rules from a file, from CLAUDE.md and the like, or from a .floop folder
       export [FILE]        write rules to a file made for git
       check                check what is stored for contradictions and damage
@@ -95,10 +125,15 @@ def listing(options: Namespace) -> int:
     workspace = here()
     with workspace.open() as scopes:
         every = scopes.behaviors()
+        came = outcomes(scopes, every)
     found = [each for each in every if _is_wanted(each, options)]
     found.sort(key=lambda each: (SORTS[options.sort](each), each.name.casefold(), each.id))
-    view = _list_view(found, workspace.now, options.sort) if found else ""
-    emit({"behaviors": [as_object(each) for each in found]}, view, options.as_json)
+    view = _list_view(found, came, workspace.now, options.sort) if found else ""
+    emit(
+        {"behaviors": [{**as_object(each), "outcome": came[each.id].to_dict()} for each in found]},
+        view,
+        options.as_json,
+    )
     narrowed = bool(options.patterns or options.kind or options.tag or options.scope or options.status != "live")
     if not options.as_json and not found:
         how_many = counted(len(every), "rule")
@@ -127,20 +162,27 @@ def _matches(behavior: Behavior, pattern: str) -> bool:
     return any(pattern in text for text in (*names, behavior.summary.casefold(), behavior.canonical.casefold()))
 
 
-def _list_view(found: list[Behavior], now: float, sort: str) -> str:
-    """Return one line each. Where the terminal is narrow, uses and age make room, unless it is sorted by them."""
+def _list_view(found: list[Behavior], came: dict[str, Outcome], now: float, sort: str) -> str:
+    """Return one line each. Where the terminal is narrow, numbers and age make room, unless it is sorted by them."""
     columns: dict[str, Callable[[Behavior], str]] = {"kind": kind_of}
     if any(each.status is not Status.ACTIVE for each in found):
         columns["status"] = lambda each: each.status.value
     if len({each.scope for each in found}) > 1:
         columns["scope"] = lambda each: each.scope
-    columns["uses"] = lambda each: f"{each.usage.count:,}"
+    for name in NUMBERS:
+        columns[name] = lambda each, name=name: f"{getattr(came[each.id], name):,}"  # type: ignore[misc]
     columns["learned"] = lambda each: age(each.created_at, now)
+    if any(each.blocks for each in found):
+        columns["refuses"] = lambda each: cut(refused(each), SHORT)
     columns["text"] = lambda each: cut(one_line(each), LONGEST)
     rows = [list(columns), *([show(each) for show in columns.values()] for each in found)]
     places = {name: at for at, name in enumerate(columns)}
     spare = [places[name] for name, by in (("learned", "new"), ("uses", "used")) if sort != by]
+    spare += [places["refuses"]] if "refuses" in places else []
     return heading(table(rows, right=frozenset({places["uses"]}), optional=spare))
+    spare = [places[name] for name in ("learned", *NUMBERS[::-1]) if SORTED_BY.get(sort) != name]
+    spare += [places["refuses"]] if "refuses" in places else []
+    return heading(table(rows, right=frozenset(places[name] for name in NUMBERS), optional=spare))
 
 
 @command(rule(), add_json)
@@ -162,16 +204,26 @@ def show(options: Namespace) -> int:
         store = scopes.store(behavior.scope)
         events, path = store.events(behavior=behavior.id, limit=MOST_EVENTS), store.path
         tokens = tier_tokens(scopes, behavior, workspace.config)
+        came = outcomes(scopes, [behavior])[behavior.id]
+        readers = readers_of(scopes, behavior.id)
     found = {
         **as_object(behavior),
+        "outcome": came.to_dict(),
         "tokens": tokens,
         "edges": [edge_object(edge) for edge in edges],
         "events": [{**fields_of(each), "time": iso(each.time), "detail": dict(each.detail)} for each in events],
         "file": path,
+        "read_by": [{"agent": agent, "file": file} for agent, file in readers],
     }
 
     def view(_: object) -> str:
-        about = [*_about(behavior), ("tokens", tokens_line(tokens)), ("stored in", home_path(path))]
+        read = ", ".join(home_path(f"{NAMES[agent]} in {file}") for agent, file in readers)
+        about = [
+            *_about(behavior, came),
+            ("tokens", tokens_line(tokens)),
+            ("stored in", home_path(path)),
+            ("read by", read),
+        ]
         wordings = [(f"other wording {number}", block(text)) for number, text in enumerate(behavior.variants, 1)]
         sections = [*wordings, ("connected", _edges(behavior, edges, ends)), ("what happened", _events(events))]
         told = [f"\n{paint(name, 'faint')}\n{text}" for name, text in sections if text]
@@ -180,18 +232,21 @@ def show(options: Namespace) -> int:
     return emit(found, view, options.as_json)
 
 
-def _about(behavior: Behavior) -> list[tuple[str, str]]:
+def _about(behavior: Behavior, outcome: Outcome) -> list[tuple[str, str]]:
     usage, came = behavior.usage, behavior.provenance
-    used = f"{usage.injected:,} times, confirmed {usage.confirmed:,}, overridden {usage.overridden:,}"
+    used = f"{counted(outcome.told, 'time')}, confirmed {usage.confirmed:,}, overridden {outcome.overridden:,}"
+    held = f"{counted(outcome.held, 'call')}, obeyed {outcome.obeyed:,}" if outcome.held else ""
     about = (("file", came.file), ("task", came.task), ("session", came.session))
     origin = ", ".join([came.source, *(f"{name} {value}" for name, value in about if value)])
     return [
         ("summary", behavior.summary),
         ("tags", ", ".join(behavior.tags)),
         ("when", str(behavior.when)),
+        ("refuses", refused(behavior)),
         ("priority", f"{behavior.priority:,}" if behavior.priority else ""),
         ("confidence", f"{behavior.confidence:.2f}"),
-        ("injected", used + (f", last {day(usage.last_used)}" if usage.last_used is not None else "")),
+        ("told", used + (f", last {day(usage.last_used)}" if usage.last_used is not None else "")),
+        ("held", held),
         ("learned", f"{day(behavior.created_at)} from {origin}".strip()),
         ("changed", day(behavior.updated_at) if behavior.updated_at != behavior.created_at else ""),
         ("instead of", came.wrong),
@@ -238,6 +293,7 @@ def remove(options: Namespace) -> int:
       brim rules remove use-pip --reason 'we moved to uv'
       brim rules remove b-3f2a b-91cc
     """
+    need_person("removes rules")
     workspace = here()
     with workspace.open() as scopes, scopes.writing():
         found_rules = find_rules(scopes, options.ids)
@@ -276,55 +332,31 @@ def restore(options: Namespace) -> int:
     return 0
 
 
-# Notes of agents ------------------------------------------------------------------------------------------------
-
-
 @command(
-    option("action", nargs="?", choices=("list", "accept", "reject"), default="list", help="default: list"),
-    option("ids", nargs="*", metavar="RULE", help="which notes, by id or a part of the name", completer=complete_rule),
-    option("--kind", choices=KINDS, help="for accept: what it is (default: what the agent said)"),
-    option("--reason", default="", metavar="TEXT", help="for reject: why; kept with it"),
+    option("id", metavar="RULE", help="the rule that refused it; brim is brim itself", completer=complete_rule),
+    one_of(
+        option("--once", action="store_true", help="the next such call, within an hour"),
+        option("--session", nargs="?", const="", metavar="ID", help="a session (default: the one that was refused)"),
+    ),
     add_json,
 )
-def review(options: Namespace) -> int:
-    """Accept or reject what agents noted.
+def allow(options: Namespace) -> int:
+    """Let an agent do what a rule refuses, once or for a session.
 
-    Until you accept it, agents get at most a summary of a note, under a heading that says so.
-
-      list             the notes that wait (default)
-      accept RULE ...  from now on they count as if you had said them; --kind says what they are
-      reject RULE ...  they are put away; 'brim rules restore' makes them notes again
+    brim shows you this command when it refuses a call. An agent can't run it.
 
     Examples:
-      brim rules review
-      brim rules review accept b-3f2a --kind constraint
+      brim rules allow use-pnpm --once
+      brim rules allow use-pnpm --session
     """
-    check_belongs(options, {"kind": ("accept",), "reason": ("reject",)}, "brim rules review")
-    if options.action != "list":
-        return _decide(options)
-    if options.ids:
-        raise InputError(f"'brim rules review list' takes no rule: 'brim rules show {options.ids[0]}' shows one")
+    if not options.once and options.session is None:
+        raise InputError(f"for how long? brim rules allow {options.id} --once, or --session")
+    need_person("allows what a rule refuses")
     workspace = here()
-    with workspace.open() as scopes:
-        notes = scopes.behaviors(Status.PENDING)
-
-    if not notes and not options.as_json:
-        note("no notes to review")
-    noted = [f"{each.id}  {each.scope}  {age(each.created_at, workspace.now)}\n{whole(each)}" for each in notes]
-    view = "\n\n".join(noted)
-    return emit({"pending": [as_object(each) for each in notes]}, view, options.as_json)
-
-
-def _decide(options: Namespace) -> int:
-    if not options.ids:
-        raise InputError(f"which note? 'brim rules review' lists them: brim rules review {options.action} ID")
-    workspace = here()
-    accepts = options.action == "accept"
-    with workspace.open() as scopes, scopes.writing():
-        rules, why = find_rules(scopes, options.ids), {"kind": options.kind, "reason": options.reason}
-        decided = decide_notes(scopes, rules, accept=accepts, now=workspace.now, **why)
-    view = lines(*(f"{f'accepted, {each.kind}' if accepts else 'rejected'}: {named(each)}" for each in decided))
-    return emit({f"{options.action}ed": [as_object(each) for each in decided]}, view, options.as_json)
+    with workspace.open() as scopes, scopes.writing("user"):
+        done = allow_rule(scopes, options.id, session=options.session, now=workspace.now)
+    until = "the next such call, within an hour" if options.once else f"in session {done.session}"
+    return emit(done, printable(f"allowed by {done.name}: {until}"), options.as_json)
 
 
 # Connections ----------------------------------------------------------------------------------------------------
@@ -360,6 +392,8 @@ def connect(options: Namespace) -> int:
     """
     if options.remove and options.weight is not None:
         raise InputError("--weight has no meaning with --remove: leave one of them out")
+    if not options.remove and options.kind in (EdgeKind.OVERRIDES, EdgeKind.CONFLICTS):
+        need_person("weakens a rule by another")
     workspace = here()
     now = workspace.now
     with workspace.open() as scopes, scopes.writing():

@@ -12,7 +12,7 @@ from argparse import Namespace
 from collections.abc import Callable
 
 from brim.cli.commands.ledger import Money
-from brim.cli.options import add_json, command, option, own_prices, settings, working_folder
+from brim.cli.options import add_json, command, here, need_person, option, own_prices, settings, working_folder
 from brim.cli.output import emit, note, tell
 from brim.cli.run_view import TerminalFace, listen, report_lines
 from brim.config import Config, project_folder, user_folder
@@ -24,9 +24,12 @@ from brim.run.purse import ON_LIMIT, Purse, scope_of
 from brim.run.session import Notes, SessionFiles, Tracked
 from brim.run.supervisor import Supervisor
 from brim.spend.money import micro_dollars
+from brim.spend.periods import plan_limits
+from brim.store.project import branch
 from brim.tracking.budget import ContextBudget
 from brim.tracking.live import Counts
 from brim.tracking.notices import COST_LIMIT, COST_WARNING, Notice
+from brim.workspace import Workspace
 
 Tell = Callable[[str], object]
 
@@ -68,6 +71,8 @@ def run(options: Namespace) -> int:
     """
     if os.name != "posix":
         raise InputError("brim run works on Linux and macOS; on Windows the agent cannot be interrupted calmly yet")
+    if options.on_limit == "continue":
+        need_person("lets an agent go on at a limit")
     command = client_command(options.words, options.agent)
     if any(not text.strip() for text in options.then):
         raise InputError("--then is empty: write the turn, or leave it out")
@@ -80,8 +85,9 @@ def run(options: Namespace) -> int:
     memory, money, counts = Memory(user_folder(os.environ)), _money(), Counts()
     face = TerminalFace(config, memory, counts, output=command.output, quiet=options.as_json)
     try:
-        scope = options.scope or scope_of(project, run_id, None if money is None else money.ledger)
-        purse = _purse(options, command, config, money, scope=scope, tell=face.tell)
+        workspace = here()
+        scope = options.scope or scope_of(workspace.place, run_id, None if money is None else money.ledger)
+        purse = _purse(options, command, workspace, money, scope=scope, tell=face.tell)
         notes = Notes(
             project or cwd, cwd, job=options.task or prompt, clock=time.time, tell=face.tell, environ=os.environ
         )
@@ -120,9 +126,10 @@ def _budget(config: Config) -> ContextBudget:
 
 
 def _purse(
-    options: Namespace, command: ClientCommand, config: Config, money: Money | None, *, scope: str, tell: Tell
+    options: Namespace, command: ClientCommand, workspace: Workspace, money: Money | None, *, scope: str, tell: Tell
 ) -> Purse:
     """Return the money of the run. Its limit is the lower one of that given here and that given to the agent."""
+    config, home, environ = workspace.config, workspace.home, workspace.environ
     own_prices(config)
     if money is not None:
         money.apply_default(scope)
@@ -134,6 +141,8 @@ def _purse(
         warn=config["spend.warn"],
         resumed=command.resumed,
         unknown_price=config["spend.unknown_price"],
+        plans=lambda limit: plan_limits(limit, command.agent, home, environ, time.time()),
+        branch=branch(workspace.project) or "" if workspace.project else "",
         tell=tell,
     )
 
@@ -141,7 +150,7 @@ def _purse(
 def _money() -> Money | None:
     """Return the user's ledger; None, and a word about it, if it can't be used."""
     try:
-        money = Money()
+        money = Money(clock=time.time)  # a run may last beyond midnight
     except ConfigError:
         raise
     except BrimError as error:

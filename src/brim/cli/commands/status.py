@@ -31,6 +31,7 @@ from brim.install.receipt import read_records
 from brim.report.lost import named_session
 from brim.report.watch import Watch
 from brim.store.backup import lost_rules
+from brim.store.suggestions import Suggestions
 from brim.tracking.auto_compact import AutoCompact
 from brim.tracking.gauge import percent
 from brim.tracking.live import follow, ignore
@@ -98,6 +99,7 @@ def status(options: Namespace) -> int:
             "project": sum(scope == "project" for scope, _ in live),
             "user": sum(scope == "user" for scope, _ in live),
             "pending": waiting,
+            "corrections": len(Suggestions(workspace.home).waiting(workspace.project)),
         },
         "spending": None if spending is None else fields_of(spending),
         "plan_windows": [each.to_dict() for each in current_plan_windows(workspace.environ, workspace.now)],
@@ -114,6 +116,7 @@ def _attention(found: dict[str, Any], workspace: Workspace, changes: str) -> lis
     session, spending, waiting = found["session"], found["spending"], found["rules"]["pending"]
     project = workspace.scope_folders.get("project")
     memory = workspace.memory_problem
+    corrections = found["rules"]["corrections"]
     lost = lost_rules(os.path.join(project, DATABASE), workspace.home) if project else None
     wants: list[tuple[bool, str, str]] = [
         (not found["installed"], "brim is not installed in your agents", "brim init"),
@@ -136,6 +139,7 @@ def _attention(found: dict[str, Any], workspace: Workspace, changes: str) -> lis
             "brim trust" if memory is not None and memory.reason == "foreign" else "brim doctor",
         ),
         (waiting > 0, f"{counted(waiting, 'note')} of agents to review", "brim rules review"),
+        (corrections > 0, f"{counted(corrections, 'correction')} to review", "brim rules review"),
         (bool(spending) and spending["state"] != "open", "the limit of this project is reached", "brim limit"),
         (bool(session) and session["should_compact"], "the window is almost full: compact soon", "brim context"),
     ]

@@ -19,6 +19,7 @@ from brim.cli.options import (
     check_belongs,
     command,
     here,
+    need_person,
     option,
     says_yes,
     scope_of,
@@ -63,6 +64,7 @@ from brim.store.backup import (
 from brim.store.backup import restore as restore_backup
 from brim.store.checks import file_problems, graph_problems, hints, removable_edges, remove_edges, stale_problems
 from brim.store.events import Event
+from brim.store.rulebook import mark_conflicts, unmarked_conflicts
 from brim.store.scopes import Scopes
 from brim.store.statistics import numbers, tier_totals
 from brim.store.store import open_store
@@ -83,11 +85,13 @@ def check(options: Namespace) -> int:
     """Check the stored rules for contradictions and damage.
 
     Problems are damaged files, connections that lead nowhere or in a circle, superseded rules without a successor, and
-    rules whose tokens aren't counted. Hints are rules that were overridden more often than confirmed, near-duplicates,
-    and project rules that brim doesn't follow because they would weaken a constraint of your own.
+    rules whose tokens aren't counted. Hints are rules that contradict each other or say the same, rules that were
+    overridden more often than confirmed, and project rules that brim doesn't follow because they would weaken a
+    constraint of your own.
 
-    --fix counts the tokens and, after asking, removes connections that lead nowhere or exist twice. It changes nothing
-    else. Exits with 1 if problems remain; hints don't count.
+    --fix counts the tokens, lets agents hear only the newer of two rules that contradict each other and, after asking,
+    removes connections that lead nowhere or exist twice. It changes nothing else. Exits with 1 if problems remain;
+    hints don't count.
 
     Examples:
       brim rules check
@@ -148,10 +152,14 @@ def _fix(options: Namespace, workspace: Workspace, scopes: Scopes, problems: lis
     for _, edge in removable if not options.as_json else ():
         say(printable(f"to remove: {edge}"))
     agreed = bool(removable) and _agrees(options, len(removable))
-    if not agreed and not any(each.rule == "stale-costs" for each in problems):
+    conflicts = unmarked_conflicts(scopes)
+    if not agreed and not conflicts and not any(each.rule == "stale-costs" for each in problems):
         return []
     fixed = []
     with scopes.writing():
+        for newer, other in conflicts:
+            mark_conflicts(scopes, newer, [other], now=workspace.now)
+            fixed.append(f"agents hear {newer.name} ({newer.id}) instead of {other.other.name} ({other.other.id})")
         for store in (scopes.user, scopes.project):
             if store is not None and (recosted := store.recost()):
                 fixed.append(f"{store.path}: {counted(recosted, 'rule')} counted")
@@ -298,6 +306,8 @@ def _create(options: Namespace, workspace: Workspace) -> int:
 
 
 def _restore(options: Namespace, workspace: Workspace) -> int:
+    if not options.dry_run:
+        need_person("puts a backup in place")
     scope = scope_of(options, workspace)
     store = _stores(workspace)[scope]
     lost = lost_rules(store, workspace.home) if scope == "project" and options.file is None else None

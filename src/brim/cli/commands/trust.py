@@ -7,7 +7,7 @@ import time
 from argparse import Namespace
 from collections import Counter
 
-from brim.cli.options import add_json, add_yes, command, one_of, option, says_yes, working_folder
+from brim.cli.options import add_json, add_yes, command, need_person, one_of, option, says_yes, working_folder
 from brim.cli.output import (
     block,
     counted,
@@ -90,6 +90,8 @@ def _remove_trust(options: Namespace, user: str) -> int:
 
 
 def _trust(options: Namespace) -> int:
+    if not options.dry_run:
+        need_person("trusts a project")
     folder = options.folder if options.folder is not None else working_folder()
     if folder is None or not os.path.isdir(folder):
         raise InputError(f"{options.folder or 'the working folder'}: no such folder")

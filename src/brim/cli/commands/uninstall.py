@@ -6,7 +6,7 @@ import os
 from argparse import Namespace
 
 from brim.cli.commands.init import agent_option, agents_of, show_differences
-from brim.cli.options import add_json, command, option, working_folder
+from brim.cli.options import add_json, command, need_person, option, working_folder
 from brim.cli.output import emit, home_path, note, say, table, tell_all
 from brim.install import installation
 from brim.install.agents import NAMES
@@ -37,6 +37,8 @@ def uninstall(options: Namespace) -> int:
       brim uninstall
       brim uninstall --agent codex
     """
+    if not options.dry_run:
+        need_person("uninstalls brim")
     done = installation.uninstall(
         os.environ, working_folder(), agents=agents_of(options.agent), dry_run=options.dry_run
     )
@@ -52,7 +54,7 @@ def _show(done: Uninstalled) -> None:
         note("brim isn't installed in any agent; nothing was changed")
         return
     if done.dry_run:
-        show_differences(done.changes)
+        show_differences([*done.changes, *done.commands])
     rows = [
         [NAMES[each["agent"]], _DONE[each["changed"], each["removed"]][done.dry_run], home_path(each["file"])]
         for each in done.agents

@@ -32,7 +32,7 @@ from brim.injection.plan import InjectionPlan, Item
 from brim.injection.session import Session
 from brim.injection.text import render
 from brim.store.events import note_injection
-from brim.store.planner import BEGINNINGS, DYNAMIC_KEY, START_KEY, Planner, tell_session
+from brim.store.planner import BEGINNINGS, DYNAMIC_KEY, START_KEY, Planner, session_planner, tell_session
 from brim.store.rulebook import find_rule
 from brim.store.scopes import Scopes
 from brim.tokens.counters import counter_for
@@ -148,7 +148,9 @@ def _explained(
 ) -> tuple[dict[str, Any], str]:
     """Return the account of one live rule, for JSON and for people."""
     planner = Planner(scopes, workspace.config, context, now=workspace.now)
-    found = explain(scopes, context, behavior.id, now=workspace.now, parameters=planner.parameters)
+    found = explain(
+        *(scopes, context, behavior.id), now=workspace.now, parameters=planner.parameters, course=planner.course
+    )
     alone, plan = planner.plan(None, limited=False), planner.plan(workspace.config.yours[START_KEY])
     mapped, item = _item(alone, behavior.id), _item(plan, behavior.id)
     as_json = {
@@ -295,13 +297,12 @@ def activate(options: Namespace) -> int:
     flags = planning_flags(options, START_KEY if options.event in BEGINNINGS else DYNAMIC_KEY)
     workspace = Workspace.here(who="person" if options.session is None else "agent", flags=flags)
     context = situation_of(options, workspace)
-    with workspace.open(migrate=True) as scopes:
-        planner = Planner(scopes, workspace.config, context, now=workspace.now)
-        with _session(scopes, options, workspace) as session:
-            found = tell_session(planner, session, options.event)
-            if found.included and not found.over_budget and options.session is not None:
-                told, active = [item.behavior for item in found.included], [each.id for each in planner.results]
-                note_injection(scopes, told, active, now=workspace.now, session=options.session, event=options.event)
+    with workspace.open(migrate=True) as scopes, _session(scopes, options, workspace) as session:
+        planner = session_planner(scopes, workspace.config, context, session, options.event, now=workspace.now)
+        found = tell_session(planner, session, options.event)
+        if found.included and not found.over_budget and options.session is not None:
+            told, active = [item.behavior for item in found.included], [each.id for each in planner.results]
+            note_injection(scopes, told, active, now=workspace.now, session=options.session, event=options.event)
     # Printed after it is written: charged but not said is a loss, said but not charged a broken promise.
     _say_told(planner, found, session, options)
     tell_trust(workspace)

@@ -165,11 +165,8 @@ def described(message: object) -> str:
     if is_mapping(message):
         return "a dict without a role, content or parts"
     package = type(message).__module__.partition(".")[0]
-    return (
-        f"a {type(message).__name__}"
-        if package in ("builtins", "__main__")
-        else f"a {package} {type(message).__name__}"
-    )
+    name = type(message).__name__ if package in ("builtins", "__main__") else f"{package} {type(message).__name__}"
+    return f"{'an' if name[0] in 'aeio' else 'a'} {name}"
 
 
 def compacted(messages: list[object]) -> frozenset[int]:

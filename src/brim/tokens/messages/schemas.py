@@ -1,6 +1,6 @@
 """What the definitions of tools take.
 
-That is OpenAI's published formula, or their JSON and the prompt that tools bring.
+That is the text that OpenAI's models read, or their JSON and the prompt that tools bring.
 """
 
 from __future__ import annotations

@@ -1,0 +1,283 @@
+"""Which rules an agent knows when it acts: ``python bench/relevance.py [FOLDER] [--unseen] [--json FILE]``.
+
+Each labelled situation is played through the hooks, each in a process of its own: a session begins, files are read, a
+prompt is typed. What the agent was told by then is compared with the labels. Next to it: the whole rule file, the rules
+that Claude Code would load by ``paths:``, rules by chance, and BM25 over the prompt, all within the same tokens.
+Progress goes to standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from brim.behaviors import Behavior, Provenance
+from brim.behaviors.learning import infer_kind, infer_name, infer_tags
+from brim.behaviors.when import matches
+from brim.behaviors.words import words_of
+from brim.injection.text import item_text
+from brim.injection.tiers import Tier
+from brim.store import open_store
+from brim.tokens.engines import encoding_counter
+from measure import say
+from report import table, this_machine
+
+LABELLED = Path(__file__).parent / "labelled" / "relevance"
+BUDGETS = ((2000, 500), (400, 400), (200, 200), (100, 100))
+HOOK = "import sys; from brim.hooks import main; sys.argv[0] = 'hook'; main()"
+
+Situation = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Project:
+    """The rules of one project and what happens in it."""
+
+    name: str
+    rules: tuple[Behavior, ...]
+    situations: tuple[Situation, ...]
+
+
+@dataclass
+class Score:
+    """What was told over all situations."""
+
+    must: int = 0
+    must_told: int = 0
+    told: int = 0
+    of_use: int = 0
+    tokens: int = 0
+    silent: int = 0
+    situations: int = 0
+
+    def add(self, told: set[str], labels: dict[str, str], tokens: int) -> None:
+        """Count one situation: the ids that were *told* whole, its *labels*, and what the text took."""
+        must = {id for id, label in labels.items() if label == "must"}
+        self.must += len(must)
+        self.must_told += len(must & told)
+        self.told += len(told)
+        self.of_use += len(told & labels.keys())
+        self.tokens += tokens
+        self.silent += not told
+        self.situations += 1
+
+    def row(self, name: str) -> list[str]:
+        """Return the figures as a row of a table."""
+        return [
+            name,
+            f"{self.must_told / max(1, self.must):.2f}",
+            f"{self.of_use / max(1, self.told):.0%}",
+            f"{self.told / self.situations:.1f}",
+            f"{self.tokens / self.situations:.0f}",
+            str(self.silent),
+        ]
+
+
+def main() -> int:
+    """Measure, print, and return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, help="projects to play (default: the development set)")
+    parser.add_argument("--unseen", action="store_true", help="play the set that is kept for the end")
+    parser.add_argument("--quick", action="store_true", help="only the default budgets")
+    parser.add_argument("--no-files", action="store_true", help="don't read the files before the prompt")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
+    options = parser.parse_args()
+    folder = options.folder or LABELLED / ("unseen" if options.unseen else "development")
+    projects = load(folder)
+    print(this_machine())
+    rows, found = [], {}
+    for start, dynamic in BUDGETS[:1] if options.quick else BUDGETS:
+        score = play(projects, start, dynamic, files=not options.no_files)
+        found[f"{start}/{dynamic}"] = vars(score)
+        rows.append(score.row(f"brim, {start:,}/{dynamic}"))
+    if not options.quick:
+        score = play([joined(projects)], *BUDGETS[0], files=not options.no_files)
+        found["one store"] = vars(score)
+        rows.append(score.row("brim, 2,000/500, all rules in one store"))
+    room = round(found["2000/500"]["tokens"] / found["2000/500"]["situations"])
+    for name, choose in PEERS.items():
+        score = peer(projects, choose, None if name == "whole rule file" else room)
+        found[name] = vars(score)
+        rows.append(score.row(name))
+    count = sum(len(project.situations) for project in projects)
+    title = f"{count} situations in {len(projects)} projects, {sum(len(each.rules) for each in projects)} rules"
+    table(title, ["", "must told", "of use", "rules told", "tokens", "silent"], rows, [])
+    if options.json:
+        options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+def load(folder: Path) -> list[Project]:
+    """Return the labelled projects of *folder*."""
+    found = []
+    for path in sorted(folder.glob("*.toml")):
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        rules = tuple(learned(data["project"], rule) for rule in data["rules"])
+        if data.get("situations"):
+            found.append(Project(data["project"], rules, tuple(data["situations"])))
+    return found
+
+
+def learned(project: str, rule: dict[str, str]) -> Behavior:
+    """Return a rule as an import of its file learns it."""
+    text, heading = rule["text"], rule.get("heading", "")
+    return Behavior(
+        id=rule["id"],
+        name=infer_name(text),
+        kind=infer_kind(text),
+        canonical=text,
+        tags=infer_tags(f"{heading}\n{text}"),
+        provenance=Provenance("rules", file=f"{project}/CLAUDE.md", note=heading),
+    )
+
+
+def joined(projects: list[Project]) -> Project:
+    """Return all *projects* as one, with all their rules in one store."""
+    rules, situations = [], []
+    for project in projects:
+        rules += [rule.replace(id=f"{project.name}:{rule.id}") for rule in project.rules]
+        for each in project.situations:
+            labels = {f"{project.name}:{id}": label for id, label in each["labels"].items()}
+            situations.append({**each, "labels": labels})
+    return Project("all", tuple(rules), tuple(situations))
+
+
+# Through the hooks ------------------------------------------------------------------------------------------------
+
+
+def play(projects: list[Project], start: int, dynamic: int, *, files: bool) -> Score:
+    """Play every situation of *projects* with these budgets."""
+    score = Score()
+    for project in projects:
+        say(f"relevance: {project.name}, {start}/{dynamic}")
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(folder).resolve()
+            environ = prepare(place, project.rules, start, dynamic)
+            for number, each in enumerate(project.situations):
+                told = [hook(place, environ, number, "SessionStart", source="startup")]
+                for path in each.get("files", ()) if files else ():
+                    given = {"file_path": str(place / "project" / path)}
+                    told.append(hook(place, environ, number, "PreToolUse", tool_name="Read", tool_input=given))
+                told.append(hook(place, environ, number, "UserPromptSubmit", prompt=each["prompt"]))
+                text = "".join(told)
+                score.add(whole_in(text, project.rules), each["labels"], tokens_of(text))
+    return score
+
+
+def prepare(place: Path, rules: tuple[Behavior, ...], start: int, dynamic: int) -> dict[str, str]:
+    """Make a home with *rules* and a project; return the environment of the hooks."""
+    home = place / "home" / ".brim"
+    home.mkdir(parents=True, mode=0o700)
+    (place / "project" / ".git").mkdir(parents=True)
+    (place / "project" / ".git" / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
+    settings = f"token_budget:\n  default: {start}\n  dynamic_context: {dynamic}\nmodel: gpt-5\n"
+    (home / "config.yaml").write_text(settings, encoding="utf-8")
+    with open_store(str(home / "brim.db")) as store:
+        store.put_many(rules, event="learned", now=1_700_000_000.0)
+    return {"HOME": str(place / "home"), "PATH": os.environ.get("PATH", "")}
+
+
+def hook(place: Path, environ: dict[str, str], number: int, event: str, **fields: Any) -> str:
+    """Return what the hook says to the model at *event*."""
+    said = {"session_id": f"s-{number}", "cwd": str(place / "project"), "hook_event_name": event, "model": "gpt-5"}
+    done = subprocess.run(
+        [sys.executable, "-c", HOOK, event, "claude"],
+        input=json.dumps({**said, **fields}),
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environ,
+    )
+    answer = json.loads(done.stdout) if done.stdout else {}
+    return str(answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+
+def whole_in(text: str, rules: tuple[Behavior, ...]) -> set[str]:
+    """Return the ids of *rules* that *text* has whole."""
+    return {rule.id for rule in rules if item_text(rule, Tier.FULL, "markdown") in text}
+
+
+def tokens_of(text: str) -> int:
+    """Return the tokens of *text* by o200k."""
+    counter = encoding_counter("o200k_base")
+    assert counter is not None
+    return counter(text)
+
+
+# The others -------------------------------------------------------------------------------------------------------
+
+
+def peer(projects: list[Project], choose: Callable[[Project, Situation], list[Behavior]], room: int | None) -> Score:
+    """Tell the rules that *choose* puts first, as many as *room* tokens hold."""
+    score = Score()
+    for project in projects:
+        for each in project.situations:
+            told, taken = set(), 0
+            for rule in choose(project, each):
+                cost = tokens_of(item_text(rule, Tier.FULL, "markdown"))
+                if room is None or taken + cost <= room:
+                    told.add(rule.id)
+                    taken += cost
+            score.add(told, each["labels"], taken)
+    return score
+
+
+def in_order(project: Project, _: Situation) -> list[Behavior]:
+    """Return the rules as the file has them."""
+    return list(project.rules)
+
+
+def by_chance(project: Project, situation: Situation) -> list[Behavior]:
+    """Return the rules in an order that says nothing."""
+    return random.Random(situation["prompt"]).sample(project.rules, len(project.rules))
+
+
+def by_paths(project: Project, situation: Situation) -> list[Behavior]:
+    """Return what ``.claude/rules`` with ``paths:`` loads: rules without a path, then those of the open files."""
+    paths = {rule.id: dict(rule.inferred.conditions).get("file", ()) for rule in project.rules}
+    files = situation.get("files", ())
+    met = [rule for rule in project.rules if any(matches(file, each) for each in paths[rule.id] for file in files)]
+    return [*met, *(rule for rule in project.rules if not paths[rule.id])]
+
+
+def by_bm25(project: Project, situation: Situation) -> list[Behavior]:
+    """Return the rules by BM25 over the prompt and the open files."""
+    asked = words_of("\n".join([situation["prompt"], *situation.get("files", ())]))
+    texts = {rule.id: words_of(f"{rule.heading}\n{rule.canonical}") for rule in project.rules}
+    many = len(texts)
+
+    def score(rule: Behavior) -> float:
+        found = 0.0
+        for word in asked & texts[rule.id]:
+            having = sum(word in each for each in texts.values())
+            found += (
+                math.log(1 + (many - having + 0.5) / (having + 0.5))
+                * 2.2
+                / (2.2 - 0.9 + 0.9 * len(texts[rule.id]) / 12)
+            )
+        return found
+
+    return sorted(project.rules, key=lambda rule: -score(rule))
+
+
+PEERS = {
+    "whole rule file": in_order,
+    "file order": in_order,
+    ".claude/rules with paths:": by_paths,
+    "by chance": by_chance,
+    "BM25": by_bm25,
+}
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,198 @@
+"""How much each rule has to do with a situation, from 0 to 1.
+
+A rule is found by its terms: the stems of its text, heading, tags and name, and the conditions that its words speak of.
+A situation has terms too: the words of prompt, command, paths and the text being written, and what is known of it. They
+are compared by BM25, so a term that few rules have says more. A declared condition that the situation contradicts
+excludes a rule; those that its words speak of only raise or lower it.
+"""
+
+from __future__ import annotations
+
+from math import log
+
+from brim.activation.engine import Course, Neighbourhood
+from brim.activation.graph import filed_under, looked_up
+from brim.activation.parameters import DEFAULTS
+from brim.behaviors.tasks import EDITING
+from brim.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from brim.activation.context import Context
+    from brim.activation.graph import Index, Node
+    from brim.activation.parameters import Parameters
+    from brim.behaviors.behavior import Behavior
+    from brim.behaviors.when import When
+
+    Facts = Mapping[str, tuple[str, ...]]
+
+ALWAYS = ""
+"""The term of a rule without declared conditions."""
+ANYWHERE = "*"
+"""The term of a rule without any condition, declared or inferred."""
+INFERRED = "~"
+"""What the term of an inferred condition begins with."""
+
+SATURATION, LENGTH_SHARE, USUAL_LENGTH = 1.2, 0.75, 12.0
+"""BM25's k1 and b, and the stems of a usual rule: a constant, so that a new rule doesn't change what others weigh."""
+BACKGROUND = 50
+"""Rules about other things that are thought of as well. Otherwise no word would be rare among three rules."""
+CONFIRMED = 0.5
+"""What an inferred condition that the situation confirms counts, as a share of a word that is as rare."""
+CONTRADICTED = 0.6
+"""What is left of a score for each inferred condition that the situation contradicts."""
+DECLARED = 4.0
+"""The score of a declared condition that is confirmed."""
+HALF = 4.0
+"""The score at which relevance is one half: about that of one rare word."""
+SHARE = 0.3
+"""A rule is relevant from this share of the mean score of the best three."""
+LEAST, LEAST_OF_CALL = 1.0, 3.0
+"""And from this score; the second for a tool call, which is told only what is surely about it."""
+PLACE = frozenset({"environment", "project_type", "branch"})
+"""What a situation has whatever is done in it. It says nothing about which rule is nearer to a prompt."""
+MOST = 48
+"""The best that are looked at more closely: more don't fit the budget of a prompt."""
+
+
+class Relevance(Record):
+    """How much a rule has to do with a situation, and why."""
+
+    value: float
+    """From 0 to 1."""
+    score: float
+    """What words and conditions add up to, without those about the place."""
+    sure: bool
+    """Whether it's told however near others are: a declared condition holds, or it's for every change."""
+    words: tuple[str, ...]
+    """The stems that the situation shares with it, those that say most first."""
+    declared: tuple[str, ...]
+    """The keys of declared conditions that the situation confirms."""
+    confirmed: tuple[str, ...]
+    """The keys of inferred conditions that it confirms."""
+    contradicted: tuple[str, ...]
+    """The keys of those that it contradicts."""
+
+
+def terms_of(behavior: Behavior) -> dict[str, int]:
+    """Return the terms that *behavior* is found by, each with its weight in hundredths."""
+    from brim.behaviors.words import stems_of, words_of
+
+    counts: dict[str, int] = {}
+    for stem in stems_of(behavior.canonical):
+        counts[stem] = counts.get(stem, 0) + 1
+    for stem in words_of(" ".join((behavior.heading, behavior.name, *behavior.tags))):
+        counts.setdefault(stem, 1)
+    room = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * sum(counts.values()) / USUAL_LENGTH)
+    terms = {stem: max(1, round(100 * many * (SATURATION + 1) / (many + room))) for stem, many in counts.items()}
+    inferred = behavior.inferred
+    terms.update(dict.fromkeys(_filed(inferred, INFERRED), 100))
+    terms.update(dict.fromkeys(_filed(behavior.when), 100))
+    if not behavior.when:
+        terms[ALWAYS] = 100
+        if not inferred:
+            terms[ANYWHERE] = 100
+    return terms
+
+
+def _filed(when: When, mark: str = "") -> list[str]:
+    return [f"{mark}{key}={filed_under(key, value)}" for key, values in when.conditions for value in values]
+
+
+def facts_filed(facts: Facts, mark: str = "") -> list[str]:
+    """Return the terms of the conditions that *facts* may confirm."""
+    return [
+        f"{mark}{key}={text}" for key, values in facts.items() for value in values for text in looked_up(key, value)
+    ]
+
+
+def rank(
+    index: Index,
+    context: Context,
+    *,
+    now: float,
+    parameters: Parameters = DEFAULTS,
+    always: bool = True,
+    told: Collection[str] = (),
+) -> Course:
+    """Return how the rules of *index* that have to do with *context* are activated.
+
+    With *always*, rules without any condition count too, but for those that were *told* already.
+    """
+    found = relevant(index, context)
+    nodes = {node.id: node for node, _ in found}
+    values = {node.id: relevance.value for node, relevance in found}
+    if always:
+        least = (parameters.always - parameters.seed_floor) / (1 - parameters.seed_floor)
+        for node in unconditional(index, told):
+            nodes.setdefault(node.id, node)
+            values[node.id] = max(values.get(node.id, least), least)
+    by = {node.id: relevance for node, relevance in found}
+    return Course(Neighbourhood(index, context, now, parameters, relevance=values, nodes=nodes.values(), found=by))
+
+
+def unconditional(index: Index, told: Collection[str] = ()) -> list[Node]:
+    """Return the rules of *index* without any condition, declared or inferred, but for those in *told*."""
+    # An index that an older brim wrote has no term for them, and no inferred conditions.
+    found = index.postings((ANYWHERE,)) or index.postings((ALWAYS,))
+    return [node for node in index.nodes([id for _, id, _ in found if id not in told]) if not node.inferred]
+
+
+def relevant(index: Index, context: Context) -> list[tuple[Node, Relevance]]:
+    """Return the rules of *index* that have to do with *context*, best first.
+
+    A rule is left out if the context contradicts a condition that was declared for it.
+    """
+    weights, evidence = context.terms, context.evidence
+    declared = facts_filed(evidence)
+    asked = {**weights, **dict.fromkeys(facts_filed(evidence, INFERRED), CONFIRMED), **dict.fromkeys(declared, 1.0)}
+    found: dict[str, list[tuple[str, int]]] = {}
+    for term, id, weight in index.postings(asked) if asked else ():
+        found.setdefault(term, []).append((id, weight))
+    many = index.count() + BACKGROUND if found else 0
+    worth = {
+        term: asked[term] * log(1 + (many - len(having) + 0.5) / (len(having) + 0.5)) for term, having in found.items()
+    }
+    worth.update(dict.fromkeys(declared, DECLARED))
+    scores: dict[str, float] = {}
+    for term, having in found.items():
+        for id, weight in having:
+            scores[id] = scores.get(id, 0.0) + worth[term] * weight / 100
+    best = sorted(scores, key=lambda id: (-scores[id], id))[:MOST]
+    shared: dict[str, list[tuple[float, str]]] = {id: [] for id in best}
+    for term, having in found.items():
+        for id, weight in having if term in weights else ():
+            if id in shared:
+                shared[id].append((-worth[term] * weight / 100, term))
+    judged = [(node, _judged(node, shared[node.id], context, worth)) for node in index.nodes(best)]
+    return _near(judged, LEAST if context.prompt else LEAST_OF_CALL)
+
+
+def _judged(node: Node, shared: list[tuple[float, str]], context: Context, worth: Mapping[str, float]) -> Relevance:
+    """Return how relevant *node* is, now that its conditions are known and not only what they are filed under."""
+    declared, inferred = node.when.match(context.evidence), node.inferred.match(context.evidence)
+    if node.when.match(context.facts).contradicted:
+        return Relevance(0.0, 0.0, False, (), (), (), ())
+    score = -sum([each for each, _ in shared])
+    for key, values in node.inferred.conditions:
+        if key in inferred.confirmed:
+            terms = [f"{INFERRED}{key}={filed_under(key, value)}" for value in values]
+            score += max([worth.get(term, 0.0) for term in terms])
+    places = len(PLACE.intersection(declared.confirmed))
+    score = score * CONTRADICTED ** len(inferred.contradicted) + DECLARED * (len(declared.confirmed) - places)
+    # A rule for every change is as near to each of them, whatever else is.
+    sure = places + (EDITING in dict(node.inferred.conditions).get("task", ()) and "task" in inferred.confirmed)
+    words = tuple([term for _, term in sorted(shared)])
+    value = 1 - HALF / (HALF + score + DECLARED * sure)
+    is_sure = bool(sure or declared.confirmed)
+    return Relevance(value, score, is_sure, words, declared.confirmed, inferred.confirmed, inferred.contradicted)
+
+
+def _near(judged: list[tuple[Node, Relevance]], least: float) -> list[tuple[Node, Relevance]]:
+    """Return those of *judged* that are sure or near enough to the best, best first."""
+    ranked = sorted(judged, key=lambda pair: (-pair[1].value, pair[0].id))
+    top = sorted([relevance.score for _, relevance in ranked], reverse=True)[:3]
+    least = max(least, SHARE * sum(top) / len(top)) if top else least
+    return [(node, relevance) for node, relevance in ranked if relevance.sure or relevance.score >= least]

@@ -1,0 +1,163 @@
+"""``brim rules review``: decide about corrections that brim noticed, and about what agents noted."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from brim.behaviors.behavior import BehaviorKind, Status
+from brim.behaviors.corrections import rule_in
+from brim.cli.options import (
+    add_json,
+    add_scope,
+    answer,
+    check_belongs,
+    command,
+    complete_rule,
+    here,
+    is_person_there,
+    one_key,
+    option,
+    scope_of,
+)
+from brim.cli.output import age, block, counted, emit, lines, note, paint, printable, say, tell_all
+from brim.cli.rule_view import as_object, heard, named, whole
+from brim.errors import InputError
+from brim.store.rulebook import Taught, accept_correction, decide_notes, find_rules
+from brim.store.suggestions import Suggestion, Suggestions
+from brim.workspace import Workspace
+
+KINDS = [kind.value for kind in BehaviorKind]
+
+
+@command(
+    option("action", nargs="?", choices=("list", "accept", "reject"), default="list", help="default: list"),
+    option("ids", nargs="*", metavar="RULE", help="which notes, by id or a part of the name", completer=complete_rule),
+    option("--accept", type=int, action="append", default=[], metavar="N", help="make a rule of correction N"),
+    option("--dismiss", type=int, action="append", default=[], metavar="N", help="take correction N off the list"),
+    option("--text", default="", metavar="TEXT", help="for --accept: the rule (default: the correction's own words)"),
+    option("--kind", choices=KINDS, help="for accept: what it is (default: what the agent said)"),
+    option("--reason", default="", metavar="TEXT", help="for reject: why; kept with it"),
+    add_scope,
+    add_json,
+)
+def review(options: Namespace) -> int:
+    """Decide about corrections that brim noticed in your prompts, and about what agents noted.
+
+    A correction ("no, use pnpm here") becomes a rule only if you accept it. On a terminal, brim asks about each: a
+    accepts it, e lets you change the words first, d dismisses it, any other key leaves it for later. Until you accept
+    an agent's note, agents get at most a summary of it, under a heading that says so.
+
+      list             the corrections and notes that wait (default)
+      accept RULE ...  from now on these notes count as if you had said them; --kind says what they are
+      reject RULE ...  they are put away; 'brim rules restore' makes them notes again
+
+    Examples:
+      brim rules review
+      brim rules review --accept 3 --text "Use pnpm, not npm"
+      brim rules review --dismiss 4
+      brim rules review accept b-3f2a --kind constraint
+    """
+    check_belongs(options, {"kind": ("accept",), "reason": ("reject",)}, "brim rules review")
+    if options.accept or options.dismiss:
+        return _decide_corrections(options)
+    if options.text:
+        raise InputError("--text belongs to --accept N")
+    if options.action != "list":
+        return _decide(options)
+    if options.ids:
+        raise InputError(f"'brim rules review list' takes no rule: 'brim rules show {options.ids[0]}' shows one")
+    workspace = here()
+    with workspace.open() as scopes:
+        notes = scopes.behaviors(Status.PENDING)
+    every = Suggestions(workspace.home).every()
+    waiting = [each for each in every if each.project == (workspace.project or "")]
+    if not notes and not waiting and not options.as_json:
+        note("no notes or corrections to review")
+    noted = [f"{each.id}  {each.scope}  {age(each.created_at, workspace.now)}\n{whole(each)}" for each in notes]
+    asks = bool(waiting) and not options.as_json and is_person_there()
+    shown = [] if asks else [_correction_view(each, workspace.now) for each in waiting]
+    found = {"pending": [as_object(each) for each in notes], "corrections": [each.to_dict() for each in waiting]}
+    emit(found, "\n\n".join([*noted, *shown]), options.as_json)
+    if waiting and not asks and not options.as_json:
+        note("'brim rules review --accept N' makes a rule of one, '--dismiss N' takes it off the list")
+    for each in waiting if asks else ():
+        if not _ask(options, workspace, each):
+            break
+    if others := len(every) - len(waiting):
+        note(f"{counted(others, 'correction')} of other projects: run it there")
+    return 0
+
+
+def _correction_view(correction: Suggestion, now: float) -> str:
+    about = ", ".join(filter(None, (age(correction.time, now), correction.agent)))
+    did = f"\n  {paint(printable(f'after {correction.call}'), 'faint')}" if correction.call else ""
+    return f"correction {correction.number}  {about}\n{block(correction.text)}{did}"
+
+
+def _ask(options: Namespace, workspace: Workspace, correction: Suggestion) -> bool:
+    """Ask about one correction and do what the person says; return whether to go on."""
+    say(f"{_correction_view(correction, workspace.now)}\n  rule: {printable(rule_in(correction.text))}")
+    key = one_key("accept, edit, dismiss, later or quit? [a/e/d/l/q] ")
+    if key == "d":
+        Suggestions(workspace.home).take(correction.number)
+        say("dismissed\n")
+    elif key in ("a", "e"):
+        text = answer("rule: ") if key == "e" else rule_in(correction.text)
+        if text:
+            _tell(_accept(options, workspace, correction.number, text))
+    return key not in ("q", "")
+
+
+def _accept(options: Namespace, workspace: Workspace, number: int, text: str) -> Taught:
+    scope = scope_of(options, workspace)
+    if scope == "project":
+        workspace.begin_project()
+    with workspace.open() as scopes:
+        config = workspace.config if scope == "project" else workspace.config.yours
+        return accept_correction(
+            scopes,
+            Suggestions(workspace.home),
+            number,
+            text,
+            scope,
+            now=workspace.now,
+            threshold=config["behaviors.near_duplicate"],
+        )
+
+
+def _tell(taught: Taught) -> None:
+    rule = taught.learned.behavior
+    say(f"Saved as {printable(rule.name)}. Agents hear it {printable(heard(rule))}.\n")
+    tell_all(*(f"it conflicts with {named(each.other)}; agents hear only the newer one" for each in taught.conflicts))
+
+
+def _decide_corrections(options: Namespace) -> int:
+    if options.ids or options.action != "list":
+        raise InputError("--accept N and --dismiss N are about corrections; 'review accept RULE' is about a note")
+    if options.text and len(options.accept) != 1:
+        raise InputError("--text belongs to one --accept N")
+    workspace = here()
+    corrections = Suggestions(workspace.home)
+    found = {number: corrections.find(number) for number in (*options.accept, *options.dismiss)}
+    taught = [
+        _accept(options, workspace, number, options.text or rule_in(found[number].text)) for number in options.accept
+    ]
+    dismissed = [corrections.take(number) for number in options.dismiss]
+    if not options.as_json:
+        for each in taught:
+            _tell(each)
+    view = lines(*(printable(f"dismissed: {each.text}") for each in dismissed))
+    rules = [as_object(each.learned.behavior) for each in taught]
+    return emit({"accepted": rules, "dismissed": [each.to_dict() for each in dismissed]}, view, options.as_json)
+
+
+def _decide(options: Namespace) -> int:
+    if not options.ids:
+        raise InputError(f"which note? 'brim rules review' lists them: brim rules review {options.action} ID")
+    workspace = here()
+    accepts = options.action == "accept"
+    with workspace.open() as scopes, scopes.writing():
+        rules, why = find_rules(scopes, options.ids), {"kind": options.kind, "reason": options.reason}
+        decided = decide_notes(scopes, rules, accept=accepts, now=workspace.now, **why)
+    view = lines(*(f"{f'accepted, {each.kind}' if accepts else 'rejected'}: {named(each)}" for each in decided))
+    return emit({f"{options.action}ed": [as_object(each) for each in decided]}, view, options.as_json)

@@ -1,0 +1,248 @@
+"""Whether a constraint speaks against what a pending call does, by its own words.
+
+One shared word says little: "Never log secrets" has nothing to do with ``git log``. So a rule is about a call only if
+
+- its condition ``file`` names a folder or a file that the call changes, or
+- what it says after *never*, *not*, *instead of* and the like names the command, the file, the flag or the code: in
+  backticks or quotes, by its look (``migrations/``, ``os.path``, ``--force``), as two words of a command in order
+  (*npm install*), after *use* or *run* (*don't use pip*), or by one of a few verbs (*never push*).
+"""
+
+from __future__ import annotations
+
+import re
+
+from brim.behaviors.tasks import language_of
+from brim.behaviors.when import matches
+from brim.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from brim.behaviors.behavior import Behavior
+    from brim.hooks.event import HookCall
+    from brim.scratch.dead_ends.commands import Part
+
+_AGAINST = (
+    r"(?i)\b(?:never|(?:do|does|must|may|can|should|shall|will)\s+not|cannot|not|\w+n['’]t|no|avoid|stop|instead\s+of"
+    r"|rather\s+than|niemals|nicht|keine?n?|jamais|nunca|jamás|não|nooit|никогда|нельзя|aldrig|nigdy)\s"
+)
+_END = (
+    r"(?i)[.;!?](?=\s|$)|\n|\s[-–—]+\s|:\s(?!\s*[`\"“])|[,(]\s*(?:(?:and|but|always|please|just|only)\s+)*(?:use|run|call"
+    r"|prefer|ask|write|put|let|go|add|create|edit|change|make|do|it|they|we|i|because|as|only|always)\b"
+    r"|\b(?:without|unless|until|except|but|before|after|because|since|so|instead(?!\s+of)|which|if|when)\b"
+)
+_CLOSED = (
+    r"(?i)(?:^|[.;!?]\s|\n)([^.;!?\n]*?\S*)\s(?:is|are)\s(?:strictly\s)?"
+    r"(?:forbidden|prohibited|off[- ]limits|read-only|not\s(?:allowed|permitted))"
+)
+_QUOTED = r"`+([^`\n]{1,200}?)`+|[\"“]([^\"”\n]{2,80})[\"”]"
+_WORD = r"(?:[^\s,;:(){}<>\"“”`!?]|\(\)|::)+"
+_CODE = r"(?:[a-zA-Z]\w+(?:(?:\.|::|->)[a-zA-Z]\w*)+|\w*[a-z0-9]_\w+|[a-z]+[A-Z]\w+|\w+\(\))(?:\(\))?"
+_CHANGES = (
+    r"(?i)\b(?:hand-?)?(?:edit|chang|modif|touch|writ|creat|updat|alter|renam|mov|delet|remov|overwrit|reformat|rewrit)"
+)
+_COMMITS = r"(?i)\b(?:commit|stag|check in|push|add)"
+
+VERBS = ("push", "force-push", "commit", "rebase", "stash", "merge", "publish", "deploy")
+"""What people call a command by, and little else, directly after *never*."""
+ADVERBS = ("ever", "directly", "automatically", "blindly", "just", "and", "or", "to", "git")
+LEADS = ("use", "using", "run", "running", "call", "via", "with", "of", "than", "invoke", "execute", "start")
+"""Words after which a program is meant by its name."""
+WORDS = (
+    *("at", "cat", "column", "cp", "cut", "date", "diff", "dir", "env", "false", "file", "find", "fold", "go", "head"),
+    *("history", "install", "join", "kill", "last", "less", "link", "look", "make", "more", "node", "open", "patch"),
+    *("print", "read", "reset", "set", "show", "sort", "split", "start", "stat", "tail", "test", "time", "top"),
+    *("touch", "true", "type", "watch", "which", "who", "write", "yes"),
+)
+"""Programs whose names are plain words."""
+RUNNERS = ("run", "exec", "x", "compose", "dlx")
+"""What stands between a program and the name of what it runs."""
+_CHANGERS = ("rm", "mv", "cp", "touch", "truncate", "rmdir", "unlink", "rsync", "ln", "dd")
+_PROSE = ("markdown", "text", "rst", "restructuredtext")
+
+
+class Doing(Record):
+    """What a call would do: the files it changes, what it writes there, and the commands it runs."""
+
+    files: tuple[str, ...] = ()
+    new: str = ""
+    old: str = ""
+    parts: tuple[Part, ...] = ()
+    touched: tuple[str, ...] = ()
+    """Files that commands write, move or remove."""
+    staged: tuple[str, ...] = ()
+    """What git is told to add or commit."""
+
+    @classmethod
+    def of(cls, call: HookCall) -> Doing:
+        """Return what *call* would do."""
+        from brim.hooks.rules import command_of, files_of, patch_of
+
+        if command := command_of(call):
+            return cls._of_command(command)
+        given = [call.input]
+        if patch := patch_of(call):
+            from brim.tracking.readers.codex import edits
+
+            given = [file for _, file in edits(patch)]
+        elif isinstance(several := call.input.get("edits"), list):
+            given = [each for each in several if isinstance(each, dict)]
+        new, old = (
+            "\n".join([text for each in given for key in keys if isinstance(text := each.get(key), str)])
+            for keys in (("new_string", "content", "new_source", "file_text", "new_str"), ("old_string", "old_str"))
+        )
+        return cls(tuple(files_of(call)), new, old)
+
+    @classmethod
+    def _of_command(cls, command: str) -> Doing:
+        from brim.scratch.dead_ends.commands import parts, unwrapped, writes
+
+        command = unwrapped(command)
+        found = parts(command)
+        touched, staged = writes(command, found), list[str]()
+        for program, *given in (part.named for part in found):
+            plain = [word for word in given if not word.startswith("-")]
+            if program in _CHANGERS:
+                touched += plain
+            elif program == "git" and plain[:1] in (["rm"], ["mv"]):
+                touched += plain[1:]
+            elif program == "git" and plain[:1] in (["add"], ["commit"]):
+                staged += plain[1:]
+        return cls(parts=tuple(found), touched=tuple(touched), staged=tuple(staged))
+
+
+def mention(rule: Behavior, doing: Doing) -> str:
+    """Return what of *doing* the *rule* speaks against: a file, a command, a flag or a name; empty if nothing."""
+    patterns = dict(rule.when.conditions).get("file", ())
+    named = [each for each in patterns if not re.fullmatch(r"(?:\*\*/?)*(?:\*(?:\.\w+)?)?", each)]
+    for file in doing.files:
+        if any(matches(file, pattern) for pattern in named):
+            return file
+    return next((found for said in _against(rule.canonical) if (found := _in(said, doing))), "")
+
+
+def _against(text: str) -> Iterator[str]:
+    """Yield the parts of *text* that say what is not to be done."""
+    for start in re.finditer(_AGAINST, text):
+        end = re.compile(_END).search(text, start.end())
+        yield text[start.end() : end.start() if end else len(text)]
+    for closed in re.finditer(_CLOSED, text):
+        yield f"touch {closed[1]}"
+
+
+def _in(said: str, doing: Doing) -> str:
+    """Return the name in *said* that is in *doing*."""
+    quoted = [(one or other).strip() for one, other in re.findall(_QUOTED, said)]
+    bare = [word.strip(".'’") for word in re.findall(_WORD, re.sub(_QUOTED, " ", said))]
+    names: list[str] = [*quoted, *(word for word in bare if _is_name(word))]
+    for name in names:
+        if _changes(name, said, doing) or _writes(name, doing):
+            return name
+    if not doing.parts:
+        return ""
+    words = [word.lower() for word in bare]
+    for part in doing.parts:
+        if found := _flag(names, part) or _quoted_command(quoted, part) or _command(words, part) or _verb(words, part):
+            return found
+    return ""
+
+
+def _is_name(word: str) -> bool:
+    looks_like_file = "/" in word or re.fullmatch(r"\.\w[\w.-]*|[\w*-][\w*.-]*\.[a-z]\w{0,5}", word)
+    return bool(looks_like_file or word.startswith("--") or re.fullmatch(_CODE, word))
+
+
+def _changes(name: str, said: str, doing: Doing) -> bool:
+    """Whether the call changes the file or folder *name*, and that is what is *said* of it."""
+    if " " in name or name.startswith("-"):
+        return False
+    pattern = f"{name}**" if name.endswith("/") else name
+    either = (pattern, f"{pattern}/**")
+    files = [*doing.files, *doing.touched] if re.search(_CHANGES, said) else []
+    files += doing.staged if re.search(_COMMITS, said) else []
+    return any(matches(file, each) for file in files for each in either) or pattern.rstrip("*") in files
+
+
+def _writes(name: str, doing: Doing) -> bool:
+    """Whether the call brings the code *name* into a file."""
+    if not doing.new or " " in name or "/" in name or all(language_of(file) in _PROSE for file in doing.files):
+        return False
+    bare = name.removesuffix("()")
+    if re.fullmatch(_CODE, name) and language_of(name) is None:
+        pattern = rf"(?<!\w){re.escape(bare)}" + (r"(?!\w)" if bare == name else r"\(")
+    elif bare.isalpha() and len(bare) > 1:  # a plain word is code only next to what code has around it
+        pattern = rf"(?:[:<|\[]\s*|\bas\s|@){re.escape(bare)}\b(?!['’ ]\w)|(?<![\w.]){re.escape(bare)}[(!]"
+    else:
+        return False
+    return len(re.findall(pattern, doing.new)) > len(re.findall(pattern, doing.old))
+
+
+# Commands ---------------------------------------------------------------------------------------------------------
+
+
+def _flag(names: list[str], part: Part) -> str:
+    flags = [name for name in names if name.startswith("--") and " " not in name]
+    return next((flag for flag in flags if any(_same(word, flag) for word in part.words[1:])), "")
+
+
+def _quoted_command(quoted: list[str], part: Part) -> str:
+    """Return the command in backticks or quotes that *part* is."""
+    program, *given = part.named
+    for name in quoted:
+        first, *rest = name.lower().split() or [""]
+        wanted = [word for word in rest if word[:1] not in ("<", "[", "$", "*", "…") and word != "..."]
+        if first.rsplit("/", 1)[-1] == program.lower() and all(any(_same(each, w) for each in given) for w in wanted):
+            return name
+    return ""
+
+
+def _command(words: list[str], part: Part) -> str:
+    """Return the words that name *part*: the program with what it is told to do, or alone where one is expected."""
+    program, *given = (word.lower() for word in part.named)
+    plain = [word for word in given if not word.startswith("-")]
+    wanted = [program, *plain[: 2 if plain[:1] and plain[0] in RUNNERS else 1]]
+    for at in [at for at, word in enumerate(words) if word == program]:
+        flags = [word for word in words[at + 1 : at + 5] if word.startswith("-")]
+        if not all(any(_same(each, flag) for each in given) for flag in flags):
+            continue
+        follows = words[at : at + len(wanted)] == wanted and len(wanted) > 1
+        before = words[at - 1] if at else ""
+        is_led = before in LEADS or (before in ("", "or", "and") and program not in WORDS)
+        alone = at + 1 == len(words) or words[at + 1] in ("or", "and", "for", "to", "in", "directly", "here", "on")
+        if follows or flags or (alone and is_led):
+            return " ".join(words[at : at + max(len(wanted) if follows else 1, 1 + len(flags))])
+    return ""
+
+
+def _verb(words: list[str], part: Part) -> str:
+    """Return the verb after *never* that *part* does, such as push."""
+    program, *given = (word.lower() for word in part.named)
+    plain = [word for word in given if not word.startswith("-")]
+    does = plain[1] if plain[:1] and plain[0] in RUNNERS and len(plain) > 1 else plain[0] if plain else ""
+    for word in (each for one in words for each in one.split("/")):
+        forced = word == "force-push"
+        if word in VERBS and (does == word.removeprefix("force-") or program.split(".")[0] == word):
+            if forced and not any(_same(each, flag) for each in given for flag in ("-f", "--force")):
+                return ""
+            return "" if _is_elsewhere(words, plain) else word
+        if word not in VERBS and word not in ADVERBS:
+            break
+    return ""
+
+
+def _is_elsewhere(words: list[str], plain: list[str]) -> bool:
+    """Whether a push goes to another branch than the one that the rule names."""
+    if plain[:1] != ["push"] or len(plain) < 3 or "to" not in words:
+        return False
+    named = [word for word in words[words.index("to") + 1 :] if word not in ("the", "a", "branch")]
+    to = plain[2].rpartition(":")[2]
+    return to not in ("head", *named)
+
+
+def _same(given: str, wanted: str) -> bool:
+    """Whether *given* is the word or the option *wanted*: ``-fr`` has ``-rf``, ``--force-with-lease`` isn't it."""
+    if wanted.startswith("-") and not wanted.startswith("--") and given[:1] == "-" and given[:2] != "--":
+        return set(wanted[1:]) <= set(given[1:])
+    return given == wanted or given.startswith(f"{wanted}=")

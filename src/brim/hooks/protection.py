@@ -1,0 +1,111 @@
+"""What an agent may not do to brim itself: loosen it by a command, or edit its files and the settings of hooks.
+
+These blocks are built in. A person turns them off with the setting ``hooks.protect``, a project can't.
+"""
+
+from __future__ import annotations
+
+import os
+
+from brim.config.places import home_folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from brim.hooks.state import HookWorkspace
+
+USER_FILES = {
+    "claude": ("CLAUDE_CONFIG_DIR", ".claude", "settings.json"),
+    "codex": ("CODEX_HOME", ".codex", "hooks.json"),
+    "gemini": ("GEMINI_CLI_HOME", "", ".gemini/settings.json"),
+}
+"""Where ``brim init`` writes: the variable that names an agent's folder, that folder in the home, the file in it."""
+
+PROJECT_FILES = {
+    "claude": ".claude/settings.local.json",
+    "codex": ".codex/hooks.json",
+    "gemini": ".gemini/settings.json",
+}
+
+_FOLDERS = {
+    ".claude": ("settings.json", "settings.local.json"),
+    ".codex": ("hooks.json", "config.toml"),
+    ".gemini": ("settings.json",),
+    ".brim": ("config.yaml", "trusted"),
+}
+"""Files in which hooks are set, or brim itself, by the folder that they are in."""
+
+LOOSENING: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("pause", "uninstall", "trust", "allow", "remove", "forget", "edit", "import"), ()),
+    "config": ("set", "unset"),
+    "backup": ("restore",),
+    "limit": ("raise", "remove", "continue", "none", "unlimited"),
+    **dict.fromkeys(("ledger", "spend"), ("raise", "continue", "limit", "release")),
+    "review": ("accept",),
+    "init": ("injection-only",),
+}
+"""Commands that allow more than before, or may, and the words that make them so. ``rules remove`` is ``remove``."""
+
+_HARMLESS = ("--help", "-h", "--dry-run", "--list", "--off")
+_LAUNCHERS = ("uv", "uvx", "pipx", "poetry", "pdm", "hatch", "rye", "pixi", "conda", "mise")
+_SIGNS = ("CLAUDECODE", "CLAUDE_CODE_", "CODEX_", "GEMINI_CLI", "BRIM_")
+"""Variables by which brim knows that an agent asks it, and for which home."""
+
+
+def loosening_command(commands: list[list[str]], text: str) -> str:
+    """Return the command of brim among *commands* that an agent may not run; empty if there is none.
+
+    *text* is all of it. Setting a lower limit is fine, and brim itself refuses an agent a higher one; but not if the
+    variables are taken away by which it knows an agent.
+    """
+    hides = any(sign in text for sign in _SIGNS) or any(words[0] == "env" and "-i" in words for words in commands)
+    if commands and not commands[0][0]:  # it can't be parsed: every word may begin a command
+        every = commands[0]
+        commands = [every[at : at + 9] for at, word in enumerate(every) if word == "brim"]
+    for words in commands:
+        given = _given_to_brim(words)
+        if given is None or any(word in _HARMLESS for word in given):
+            continue
+        plain = [word for word in given if word[:1] != "-"]
+        plain = plain[1:] if plain[:1] == ["rules"] else plain
+        if not plain:
+            continue
+        needed = LOOSENING.get(plain[0])
+        loosens = needed is not None and (not needed or any(word.rpartition("=")[2] in needed for word in given))
+        if loosens or (hides and plain[0] in ("limit", "ledger", "spend") and len(plain) > 1):
+            return " ".join(["brim", *given])
+    return ""
+
+
+def _given_to_brim(words: list[str]) -> list[str] | None:
+    """Return the arguments with which *words* call brim; None if they don't."""
+    if words[0] == "brim":
+        return words[1:]
+    at = 0
+    if words[0].startswith(("python", "pypy")) or words[0] == "py":
+        at = words.index("-m") + 1 if "-m" in words[:-1] else 0
+        return words[at + 1 :] if at and words[at].partition(".")[0] == "brim" else None
+    if words[0] in _LAUNCHERS:
+        names = [word.partition("@")[0].partition("[")[0] for word in words]
+        return words[len(names) - names[::-1].index("brim") :] if "brim" in names else None
+    return None
+
+
+def is_protected(path: str, workspace: HookWorkspace) -> bool:
+    """Whether *path*, absolute and with its links resolved, is brim's own or holds the settings of hooks."""
+    if path.startswith(os.path.join(os.path.realpath(workspace.home), "")):
+        return True
+    folder, name = os.path.split(path)
+    last = os.path.basename(folder)
+    if name in _FOLDERS.get(last, ()) or (last == ".brim" and name.startswith("brim.db")):
+        return True
+    users = {os.path.realpath(os.path.dirname(user_file(agent, workspace.environ))): agent for agent in USER_FILES}
+    return folder in users and name in _FOLDERS[f".{users[folder]}"]
+
+
+def user_file(agent: str, environ: Mapping[str, str]) -> str:
+    """Return the file with the settings of *agent* for every project."""
+    variable, folder, name = USER_FILES[agent]
+    folder = environ.get(variable) or os.path.join(home_folder(environ), folder)
+    return os.path.abspath(os.path.join(folder, *name.split("/")))

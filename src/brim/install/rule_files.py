@@ -1,0 +1,334 @@
+"""Files with rules that agents read on their own: where they are, when they count, and which agent loads which.
+
+All of it was tried with the real agents. Claude Code loads its files from the working folder upwards; AGENTS.md only if
+no CLAUDE.md stands next to it; what a file imports only if the session began in that file's folder. Codex loads
+AGENTS.md from git's top level down, without imports, 32 KiB at most. Gemini CLI loads GEMINI.md with its imports. All
+three have these files in their window again after a compaction. Claude Code's ``InstructionsLoaded`` names them too,
+but only while a hook at the session's start already answers, and with a process for each file: brim doesn't use it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+from brim.behaviors.floop import floop_folder
+from brim.behaviors.markdown import Import, SkippedRule, front_matter, read_note, read_rules
+from brim.behaviors.when import When
+from brim.config.places import home_folder
+from brim.errors import BrimError, InputError
+from brim.install.agents import settings_of, user_target
+from brim.masking import masked
+from brim.store.imports import Found, RulesReader
+from brim.store.loaded import Loader
+from brim.tokens.inputs import SKIPPED_FOLDERS, read_text
+from brim.tracking.readers.fields import items, mapping, text, value
+from brim.workspace import Workspace
+
+LARGEST = 2_000_000
+"""Bytes of a file of rules: it's written by hand."""
+MOST_FOLDERS = 5_000
+"""Folders of a project that are looked into for files of their own."""
+DEEPEST = 4
+"""Files that import each other, one after another."""
+CODEX_BYTES = 32_768
+"""Codex cuts what it loads off here."""
+
+CLAUDE, LOCAL, AGENTS, OVERRIDE = "CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md"
+ANYWHERE = (CLAUDE, LOCAL, AGENTS, OVERRIDE, "GEMINI.md")
+"""Files that count in their folder and below."""
+IN_ROOT = (f".claude/{CLAUDE}", ".cursorrules", ".github/copilot-instructions.md")
+FOLDERS = {".claude/rules": ".md", ".cursor/rules": ".mdc", ".github/instructions": ".instructions.md"}
+"""Folders of rule files, and how these end."""
+NOT_THEIRS = SKIPPED_FOLDERS | {"vendor", "third_party", "site-packages", "venv", "dist", "build", "target"}
+GLOBS = ("globs", "paths", "applyTo")
+"""Fields of front matter that say for which files the rules are: Cursor's, Claude Code's and Copilot's."""
+_PLACE = re.compile(rf"(?:(.+?)/)??(?:{'|'.join(map(re.escape, (*ANYWHERE, *IN_ROOT)))}|(?:{'|'.join(FOLDERS)})/.+)")
+_FLOOP = re.compile(r"(?:^|[\s/\"'])floop(?:[\s\"']|$|-[a-z-]+\.sh)")
+"""How a command calls floop, or a script of its."""
+_GLOB = re.compile(r"(?!!).*[\w*]")
+EVERYTHING = frozenset({"*", "**", "**/*", "*.*", "**/*.*", "/**"})
+
+
+def read_rule_files(workspace: Workspace, paths: list[str], reader: RulesReader) -> RuleSources:
+    """Give *reader* the rules in *paths*, and in what they import; return what was read.
+
+    A folder stands for the rule files in it; no path for those of the project, or of the user if *reader* is for them.
+    """
+    sources = RuleSources(workspace)
+    if not paths and reader.scope == "user":
+        found = user_rule_files(workspace)
+    elif not paths:
+        found = find_rule_files(workspace, workspace.project or workspace.cwd)
+    else:
+        found = []
+    for path in dict.fromkeys(paths):
+        if os.path.isdir(path):
+            found += find_rule_files(workspace, path)
+        else:
+            sources.add(path)
+    for path in found:
+        sources.add(path, named=False)
+    if not sources.found and not sources.problems:
+        known = ", ".join((*ANYWHERE[:1], AGENTS, "GEMINI.md", *FOLDERS))
+        raise InputError(f"no file with rules is here (such as {known}): name one: brim rules import FILE")
+    for each in sources.found:
+        reader.add(each)
+    return sources
+
+
+@dataclass
+class RuleSources:
+    """Rule files on their way into a scope, each read once."""
+
+    workspace: Workspace
+    found: list[Found] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    """Files that could not be read."""
+    secrets: int = 0
+    """How many were masked."""
+
+    @property
+    def root(self) -> str:
+        """The project's folder, else the working folder: what the files' names are relative to."""
+        return os.path.realpath(self.workspace.project or self.workspace.cwd or os.sep)
+
+    def add(self, path: str, *, named: bool = True) -> None:
+        """Read the file *path* and what it imports; one that a person *named* must be readable."""
+        try:
+            self._add(path, importers=())
+        except InputError as error:
+            if named:
+                raise
+            self.problems.append(str(error))
+
+    def _add(self, path: str, importers: tuple[str, ...]) -> None:
+        real = os.path.realpath(path)
+        loaders = self._imported(importers) if importers else ()
+        known = next((at for at, each in enumerate(self.found) if os.path.realpath(each.path) == real), None)
+        if known is None:
+            self._read(path, importers, loaders)
+            return
+        more = loaders or tuple(loaders_of(path, self.workspace, scoped=bool(self.found[known].when)))
+        both = tuple(dict.fromkeys((*self.found[known].loaders, *more)))
+        self.found[known] = replace(self.found[known], loaders=both)
+
+    def _read(self, path: str, importers: tuple[str, ...], imported: tuple[Loader, ...]) -> None:
+        name = "standard input" if path == "-" else self._name(path)
+        text, secrets = masked(read_text(path, at_most=LARGEST))
+        self.secrets += secrets
+        fields = front_matter(text)
+        if _is_memory(path):
+            self.found.append(Found(name, path, read_note(text, fields, name), stamp=stamp_of(path)))
+            return
+        when, skipped = when_of(fields, self._folder(path))
+        rules = read_rules(text, name)
+        loaders = imported or tuple(loaders_of(path, self.workspace, scoped=bool(when)))
+        rules = replace(rules, skipped=(*skipped, *rules.skipped))
+        about = " ".join(fields.get("description", ()))
+        at = len(self.found)
+        self.found.append(Found(name, path, rules, when, loaders, about, stamp=stamp_of(path)))
+        left = [self._follow(each, path, importers) for each in rules.imports]
+        rules = replace(rules, skipped=(*rules.skipped, *filter(None, left)))
+        self.found[at] = replace(self.found[at], rules=rules)
+
+    def _follow(self, found: Import, importer: str, importers: tuple[str, ...]) -> SkippedRule | None:
+        """Read the file that *importer* imports, or return why not."""
+        folder = os.path.dirname(os.path.realpath(importer))
+        path = os.path.normpath(os.path.join(folder, os.path.expanduser(found.path)))
+        chain = (*importers, os.path.realpath(importer))
+        inside = os.path.realpath(path).startswith(os.path.join(self._base(importer), ""))
+        why = (
+            "imports a file that is not there"
+            if not os.path.isfile(path)
+            else "imports a file outside of the project: name it to read it too"
+            if not inside
+            else "only mentions a file: name it to read it too"
+            if not found.alone or os.path.basename(path).upper().startswith("README")
+            else "imports too deeply"
+            if len(chain) > DEEPEST
+            else ""
+        )
+        if not why and os.path.realpath(path) not in chain:
+            try:
+                self._add(path, chain)
+            except InputError as error:
+                why = str(error)
+        return SkippedRule(f"@{found.path}", found.line, why) if why else None
+
+    def _base(self, importer: str) -> str:
+        """Return the folder that the imports of *importer* must not lead out of."""
+        real = os.path.realpath(importer)
+        return self.root if real.startswith(os.path.join(self.root, "")) else os.path.dirname(real)
+
+    def _imported(self, importers: tuple[str, ...]) -> tuple[Loader, ...]:
+        """Return who loads a file because the first of *importers* is loaded: Codex never does."""
+        loaders = loaders_of(importers[0], self.workspace, scoped=False)
+        return tuple(each.replace(exact=bool(each.folder)) for each in loaders if each.agent != "codex")
+
+    def _name(self, path: str) -> str:
+        """Return *path* as it may be written into a file that others read: relative to the project, or its name."""
+        if self.workspace.project is not None:
+            inside = os.path.relpath(os.path.realpath(path), self.root)
+            if not inside.startswith(os.pardir):
+                return inside.replace(os.sep, "/")
+        return os.path.basename(path)
+
+    def _folder(self, path: str) -> str:
+        """Return the folder of the project that the file *path* is for, relative to it; empty for all of it."""
+        inside = os.path.relpath(os.path.realpath(path), self.root).replace(os.sep, "/")
+        found = _PLACE.fullmatch(inside)
+        return found[1] or "" if found and not inside.startswith(os.pardir) else ""
+
+
+def stamp_of(path: str) -> tuple[int, int]:
+    """Return by what the file *path* is known again: when it was changed, and its size."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return (0, 0)
+    return (found.st_mtime_ns, found.st_size)
+
+
+def when_of(fields: Mapping[str, list[str]], folder: str) -> tuple[When, list[SkippedRule]]:
+    """Return for which files front matter says that the rules are, in *folder*, and what of it brim can't follow."""
+    globs = [each for name in GLOBS for each in fields.get(name, ())]
+    skipped = [
+        SkippedRule(each, 1, "excludes files, which brim can't" if each[0] == "!" else "not a pattern for files")
+        for each in globs
+        if not _GLOB.match(each)
+    ]
+    kept = [each for each in globs if _GLOB.match(each)]
+    if "true" in [each.lower() for each in fields.get("alwaysApply", ())] or not EVERYTHING.isdisjoint(kept):
+        kept = []
+    if folder:
+        kept = [f"{folder}/{each.lstrip('/')}" for each in kept] or [f"{folder}/**"]
+    return When(file=kept), skipped
+
+
+def loaders_of(path: str, workspace: Workspace, *, scoped: bool) -> Iterator[Loader]:
+    """Yield the agents that load the file *path* at the start; none if it is *scoped* to some files."""
+    if scoped or _is_memory(path):
+        return
+    path = os.path.join(os.path.realpath(os.path.dirname(os.path.abspath(path))), os.path.basename(path))
+    environ, root = workspace.environ, os.path.realpath(workspace.project or workspace.cwd or os.sep)
+    for agent in ("claude", "codex", "gemini"):
+        own = os.path.realpath(os.path.dirname(user_target(agent, environ).path))
+        for folder, base in (("", own), (root, root)):
+            name = os.path.relpath(path, base).replace(os.sep, "/")
+            unless = _unless(agent, name, workspace)
+            if unless is not None and not (agent == "codex" and stamp_of(path)[1] > CODEX_BYTES):
+                exact = bool(folder) and agent != "claude" and not os.path.exists(os.path.join(root, ".git"))
+                yield Loader(agent, folder, exact, tuple(os.path.join(base, each) for each in unless))
+                break
+
+
+def _unless(agent: str, name: str, workspace: Workspace) -> tuple[str, ...] | None:
+    """Return the files that keep *agent* from loading the file *name* of its folder; None if it never does."""
+    others = (CLAUDE, f".claude/{CLAUDE}", LOCAL)
+    if agent == "claude":
+        excluded = value(settings_of(user_target("claude", workspace.environ).path), "claudeMdExcludes")
+        is_rule = name.endswith(".md") and name.startswith((".claude/rules/", "rules/"))
+        return None if excluded else others if name == AGENTS else () if name in others or is_rule else None
+    if agent == "codex":
+        return (OVERRIDE,) if name == AGENTS else () if name == OVERRIDE else None
+    return () if name in gemini_names(workspace) else None
+
+
+def gemini_names(workspace: Workspace) -> list[str]:
+    """Return what Gemini CLI's files are called here."""
+    places = [user_target("gemini", workspace.environ).path]
+    if workspace.project:
+        places.append(os.path.join(workspace.project, ".gemini", "settings.json"))
+    found = ["GEMINI.md"]
+    for path in places:
+        names = value(settings_of(path), "context", "fileName")
+        found += [each for each in (names if isinstance(names, list) else [names]) if isinstance(each, str)]
+    return found
+
+
+# Where they are ---------------------------------------------------------------------------------------------------
+
+
+def find_rule_files(workspace: Workspace, folder: str) -> list[str]:
+    """Return the rule files in *folder* and below, with Claude Code's notes on corrections there."""
+    found = []
+    for number, (place, folders, files) in enumerate(os.walk(folder)):
+        found += [os.path.join(place, name) for name in ANYWHERE if name in files]
+        found += [path for each in IN_ROOT if os.path.isfile(path := os.path.join(place, each))]
+        for inner, ending in FOLDERS.items():
+            found += _files_in(os.path.join(place, *inner.split("/")), ending)
+        folders[:] = sorted(
+            each
+            for each in folders
+            if each not in NOT_THEIRS and each[0] != "." and not os.path.lexists(os.path.join(place, each, ".git"))
+        )
+        if number >= MOST_FOLDERS:
+            break
+    return found + _files_in(memory_folder(workspace, folder), ".md")
+
+
+def user_rule_files(workspace: Workspace) -> list[str]:
+    """Return the rule files that agents load in every project."""
+    own = {
+        agent: os.path.dirname(user_target(agent, workspace.environ).path) for agent in ("claude", "codex", "gemini")
+    }
+    named = [
+        os.path.join(own["claude"], CLAUDE),
+        os.path.join(own["codex"], AGENTS),
+        *(os.path.join(own["gemini"], name) for name in gemini_names(workspace)),
+    ]
+    return [path for path in named if os.path.isfile(path)] + _files_in(os.path.join(own["claude"], "rules"), ".md")
+
+
+def memory_folder(workspace: Workspace, project: str) -> str:
+    """Return the folder in which Claude Code keeps its own notes about *project*."""
+    own = os.path.dirname(user_target("claude", workspace.environ).path)
+    slug = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in os.path.realpath(project))
+    return os.path.join(own, "projects", slug, "memory")
+
+
+def _is_memory(path: str) -> bool:
+    return os.path.basename(os.path.dirname(os.path.abspath(path))) == "memory" and f"{os.sep}projects{os.sep}" in path
+
+
+def _files_in(folder: str, ending: str) -> list[str]:
+    """Return the files in *folder* and below that end in *ending*."""
+    return sorted(
+        os.path.join(place, name) for place, _, names in os.walk(folder) for name in names if name.endswith(ending)
+    )
+
+
+# floop ------------------------------------------------------------------------------------------------------------
+
+
+def floop_traces(workspace: Workspace) -> list[tuple[str, str]]:
+    """Return where floop is still in use, each place with what to do: folders not yet imported, and its hooks."""
+    home = home_folder(workspace.environ)
+    folders = [os.path.join(folder, ".floop") for folder in (workspace.project, home) if folder]
+    found = [folder for folder in dict.fromkeys(folders) if floop_folder(folder)]
+    traces = []
+    if found:
+        with suppress(BrimError), workspace.open(migrate=False) as scopes:
+            if any(rule.provenance.source == "floop" for rule in scopes.behaviors()):
+                found = []
+    traces += [(folder, f"floop's rules aren't imported yet: brim rules import {folder}") for folder in found]
+    places = [user_target("claude", workspace.environ).path]
+    if workspace.project:
+        places += [
+            os.path.join(workspace.project, ".claude", name) for name in ("settings.json", "settings.local.json")
+        ]
+    for path in places:
+        settings = settings_of(path)
+        commands = [
+            text(hook, "command")
+            for event in mapping(settings, "hooks")
+            for group in items(settings, "hooks", event)
+            for hook in items(group, "hooks")
+        ]
+        if any(_FLOOP.search(command) for command in commands):
+            traces.append((path, "has floop's hooks too, so agents are told rules twice: take them out of it"))
+    return traces

@@ -1,0 +1,130 @@
+"""Rules that an agent has read on its own: which files they stand in, who loads these, and whether they still say so.
+
+It is noted when rules are imported, in the file of their scope, and asked when a session starts: then rules that stand
+in the window already aren't told. A hook looks at one row and at each file's stamp. Only if a file has changed since
+is it read, to see which of its rules it still has.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from brim.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from brim.store.scopes import Scopes
+    from brim.store.store import Store
+
+KEY = "rule_files"
+TEXTS = "rule_file "
+"""What the key of a file's texts begins with."""
+LARGEST = 2_000_000
+
+
+class Loader(Record):
+    """An *agent* that has a file in its window from the start on."""
+
+    agent: str
+    folder: str = ""
+    """In sessions that run in this folder or below it; empty is everywhere."""
+    exact: bool = False
+    """Only in the folder itself."""
+    unless: tuple[str, ...] = ()
+    """Not if one of these files exists."""
+
+
+class LoadedFile(Record):
+    """A file that agents load, as it was when its rules were imported."""
+
+    path: str
+    stamp: tuple[int, int]
+    """When it was changed, in nanoseconds, and its size."""
+    loaders: tuple[Loader, ...]
+    texts: dict[str, str]
+    """The rules in it, by id, each as it stands there."""
+
+
+def noted_files(store: Store) -> dict[str, LoadedFile]:
+    """Return the files that are noted in *store*, by path, without the texts of their rules."""
+    return {each.path: each for each in _files(store)}
+
+
+def note_files(store: Store, files: Iterable[LoadedFile]) -> None:
+    """Note *files* in *store*, each in place of what was noted of it. Call it inside ``writing``."""
+    noted = noted_files(store)
+    for file in files:
+        noted[file.path] = file
+        texts = json.dumps(file.texts)
+        store.database.run("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (f"{TEXTS}{file.path}", texts))
+    rows = [
+        [each.path, each.stamp, [list(loader.to_dict().values()) for loader in each.loaders], list(each.texts)]
+        for each in noted.values()
+    ]
+    store.database.run("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (KEY, json.dumps(rows)))
+
+
+def loaded_rules(scopes: Scopes, agent: str, folder: str) -> set[str]:
+    """Return the rules that stand in a file that *agent* loads when a session starts in *folder*.
+
+    What the project's file says counts for the project's rules alone.
+    """
+    folder = os.path.realpath(folder) if folder else ""
+    found: set[str] = set()
+    for scope, store in scopes.stores.items():
+        ids = {id for file in _files(store) if _is_loaded(file, agent, folder) for id in _still_in(file, store)}
+        found.update(id for id, each in scopes.sketches(ids).items() if each.scope == scope)
+    return found
+
+
+def readers_of(scopes: Scopes, id: str) -> list[tuple[str, str]]:
+    """Return the agents that load a file in which the rule *id* stands, each with the file's path."""
+    found = [
+        (loader.agent, file.path)
+        for store in scopes.stores.values()
+        for file in _files(store)
+        if id in file.texts
+        for loader in file.loaders
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _files(store: Store) -> Iterator[LoadedFile]:
+    row = store.database.row("SELECT value FROM meta WHERE key = ?", (KEY,))
+    try:
+        for path, stamp, loaders, ids in json.loads(row[0]) if row else ():
+            every = tuple([Loader(agent, at, exact, tuple(unless)) for agent, at, exact, unless in loaders])
+            yield LoadedFile(path, tuple(stamp), every, dict.fromkeys(ids, ""))
+    except (ValueError, TypeError):  # not written by brim: then nothing is known
+        return
+
+
+def _is_loaded(file: LoadedFile, agent: str, folder: str) -> bool:
+    for each in file.loaders:
+        if each.agent != agent or (each.exact and folder != each.folder):
+            continue
+        below = not each.folder or folder == each.folder or folder.startswith(os.path.join(each.folder, ""))
+        if below and not any(map(os.path.lexists, each.unless)):
+            return True
+    return False
+
+
+def _still_in(file: LoadedFile, store: Store) -> Iterable[str]:
+    """Return the rules that *file* still has."""
+    try:
+        now = os.stat(file.path)
+        if (now.st_mtime_ns, now.st_size) == file.stamp:
+            return file.texts
+        if now.st_size > LARGEST:
+            return ()
+        with open(file.path, encoding="utf-8", errors="replace") as opened:
+            content = opened.read()
+        row = store.database.row("SELECT value FROM meta WHERE key = ?", (f"{TEXTS}{file.path}",))
+        texts: Any = json.loads(row[0]) if row else {}
+        return [id for id, text in texts.items() if text and text in content]
+    except (OSError, ValueError, AttributeError, TypeError):  # gone, or not written by brim: told again
+        return ()

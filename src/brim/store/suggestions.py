@@ -1,0 +1,129 @@
+"""Corrections that wait for a person: what was typed, and what the agent had done. A rule only if the person says so.
+
+They are in one small file of the user's folder, which a hook can add to without opening the store. It holds the newest
+100; texts are masked and cut. A file that can't be read counts as empty.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+
+from brim.errors import InputError
+from brim.files import locked, read_safely, replace_file
+from brim.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+FILE = "corrections.json"
+LARGEST = 1 << 20
+"""Bytes of the file; a larger one isn't ours."""
+MOST = 100
+"""Corrections that wait; of more, the oldest are dropped."""
+LONGEST_TEXT, LONGEST_CALL = 600, 200
+"""Characters of a correction, and of the call before it."""
+PATIENCE = 0.1
+"""Seconds that a hook waits for another one."""
+
+
+class Suggestion(Record):
+    """One correction that waits."""
+
+    number: int
+    text: str
+    """What the person typed."""
+    call: str = ""
+    """What the agent did last before it."""
+    agent: str = ""
+    project: str = ""
+    """The project's folder; empty outside of one."""
+    session: str = ""
+    time: float = 0.0
+
+
+class Suggestions:
+    """The corrections that wait in the user's folder *home*."""
+
+    def __init__(self, home: str) -> None:
+        self.path = os.path.join(home, FILE)
+
+    def waiting(self, project: str | None) -> list[Suggestion]:
+        """Return those of *project*, or those from outside of any if it is None, the oldest first."""
+        return [each for each in self.every() if each.project == (project or "")]
+
+    def every(self) -> list[Suggestion]:
+        """Return all that wait, the oldest first."""
+        if not os.path.exists(self.path):
+            return []
+        return [Suggestion(**each) for each in _read(self.path)["waiting"]]
+
+    def add(
+        self, text: str, *, call: str = "", agent: str = "", project: str | None, session: str = "", time: float
+    ) -> None:
+        """Keep a correction, masked. One with the same words in the same project takes its place."""
+        from brim.masking import mask
+
+        text, call = cut(mask(" ".join(text.split())), LONGEST_TEXT), cut(mask(" ".join(call.split())), LONGEST_CALL)
+        if not text or not os.path.isdir(os.path.dirname(self.path)):  # don't recreate a folder that the user deleted
+            return
+
+        def added(found: dict[str, Any]) -> None:
+            number = found["next"]
+            new = Suggestion(number, text, call, agent, project or "", session, time)
+            same = text.lower(), new.project
+            others = [each for each in found["waiting"] if (each["text"].lower(), each["project"]) != same]
+            found.update(next=number + 1, waiting=[*others, new.to_dict()][-MOST:])
+
+        self._change(added)
+
+    def find(self, number: int) -> Suggestion:
+        """Return the correction *number*."""
+        for each in self.every():
+            if each.number == number:
+                return each
+        raise InputError(f"no correction {number} waits: 'brim rules review' lists them")
+
+    def take(self, number: int) -> Suggestion:
+        """Take the correction *number* off the list, and return it."""
+        taken = self.find(number)
+
+        def without(found: dict[str, Any]) -> None:
+            found["waiting"] = [each for each in found["waiting"] if each.get("number") != number]
+
+        self._change(without)
+        return taken
+
+    def _change(self, change: Callable[[dict[str, Any]], None]) -> None:
+        with locked(f"{self.path[:-5]}.lock", patience=PATIENCE):
+            found = _read(self.path)
+            change(found)
+            replace_file(self.path, json.dumps(found).encode("utf-8", "replace"), durable=False)
+
+
+def cut(text: str, most: int) -> str:
+    """Return *text* in at most *most* characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _read(path: str) -> dict[str, Any]:
+    """Return what the file holds, without what isn't a correction."""
+    found: Any = None
+    with suppress(OSError, ValueError, RecursionError):
+        found = json.loads(read_safely(path, at_most=LARGEST))
+    if not isinstance(found, dict) or not isinstance(found.get("waiting"), list):
+        return {"next": 1, "waiting": []}
+    waiting = [each for each in found["waiting"] if isinstance(each, dict) and _TYPES.keys() == each.keys()]
+    waiting = [each for each in waiting if all(isinstance(each[name], kind) for name, kind in _TYPES.items())]
+    last = max([0, *(each["number"] for each in waiting)])
+    return {"next": max(last + 1, found["next"] if type(found.get("next")) is int else 1), "waiting": waiting}
+
+
+_TYPES: dict[str, Any] = {
+    **dict.fromkeys(("text", "call", "agent", "project", "session"), str),
+    "number": int,
+    "time": (int, float),
+}

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+from brim.behaviors.inference import infer
+from tests.texts import ANY_TEXT
+
+
+@pytest.mark.parametrize(
+    ("text", "when"),
+    [
+        ("In Python files, use pathlib instead of os.path", {"language": "python"}),
+        ("In Go code, wrap errors with %w", {"language": "go"}),
+        ("`.tsx` files use named exports", {"language": "typescript"}),
+        ("Never edit files in `migrations/`", {"file": "migrations/"}),
+        ("Dans les fichiers de src/api/, pas de print", {"file": "src/api/"}),
+        ("Before committing, squash what belongs together", {"task": "git"}),
+        ("Commit messages are in English", {"task": "git"}),
+        ("When you run cargo, pass --locked", {"command": "cargo"}),
+        ("On main, only fast-forward merges", {"branch": "main"}),
+        ("Run `make fmt` after every change", {"task": "editing", "command": "make fmt"}),
+        ("Nach jeder Änderung den Formatierer laufen lassen", {"task": "editing"}),
+    ],
+)
+def test_conditions_are_read_from_the_words_of_a_rule(text: str, when: dict[str, str]) -> None:
+    found = dict(infer(text).conditions)
+    for key, value in when.items():
+        assert value in found[key] or f"{value}**" in found[key]
+    assert found.keys() == when.keys()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "IMPORTANT: Always use UTC",
+        "Go ahead and ask if unsure",
+        "Use `src/utils/http.ts` whenever data is fetched",
+        "Never push to main",
+        "Answer in British English",
+        "See https://example.com/docs/api/ before anything else",
+    ],
+)
+def test_rule_for_everything_has_no_condition(text: str) -> None:
+    assert not infer(text)
+
+
+def test_heading_and_tags_say_what_a_rule_is_for() -> None:
+    assert dict(infer("Mock the network", heading="Testing").conditions) == {"task": ("testing",)}
+    assert dict(infer("Prefer small modules", tags=("rust",)).conditions) == {"language": ("rust",)}
+
+
+def test_rule_that_names_many_languages_is_for_none_of_them() -> None:
+    assert "language" not in dict(infer("Python, Rust, Java and Ruby clients have one interface").conditions)
+
+
+@given(ANY_TEXT, ANY_TEXT)
+def test_any_text_gives_conditions(text: str, heading: str) -> None:
+    infer(text, heading=heading)

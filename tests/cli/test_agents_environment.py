@@ -1,0 +1,181 @@
+"""Inside an agent, commands refuse what would loosen a limit, a rule or a setting; tightening works."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from brim.config import agents_environment
+from tests.cli.conftest import Brim
+
+CLAUDE = {"CLAUDECODE": "1", "AI_AGENT": "claude-code_2-1-325_agent"}
+CODEX = {"CODEX_THREAD_ID": "01a1e44f-6d89-7870-be89-3934502060b2"}
+GEMINI = {"GEMINI_CLI": "1"}
+
+PUSH = "Never push to main."
+
+
+@pytest.fixture
+def world(brim: Brim) -> Brim:
+    """A person's home with a rule, a limit and a project that isn't trusted."""
+    (brim.cwd / ".git").mkdir()
+    for words in (("learn", "--user", PUSH), ("learn", "--user", "Use uv."), ("limit", "5/day"), ("limit", "20")):
+        assert brim(*words).code == 0
+    assert brim("ledger", "limit", "box", "20").code == 0
+    brim.write("rules.jsonl", _export(brim))
+    brim("backup", "create", "--user", str(brim.cwd / "copy.db"))
+    return brim
+
+
+def _export(brim: Brim) -> str:
+    written = brim("rules", "export", "--user", "-").out
+    return written.replace('"kind":"constraint"', '"kind":"preference"').replace(
+        '"kind": "constraint"', '"kind": "preference"'
+    )
+
+
+LOOSENING = [
+    "pause",
+    "pause 1h",
+    "trust --yes",
+    "config set hooks.gate off",
+    "config unset hooks.gate",
+    "config set spend.limit 100",
+    "uninstall",
+    "init --hooks injection-only",
+    "init --tokens 0",
+    "init --project --yes",
+    "upgrade --tokens 0",
+    "limit 50/day",
+    "limit none",
+    "limit remove",
+    "limit remove 5/day",
+    "limit raise 9/day",
+    "limit continue",
+    "limit wrap-up",
+    "ledger limit box none",
+    "ledger limit box 100",
+    "ledger limit box 20 --anew",
+    "ledger raise box 100",
+    "ledger continue box",
+    "ledger wrap-up box",
+    "rules remove push",
+    "forget push",
+    "rules edit push",
+    "rules merge push uv --yes",
+    "rules dedupe --yes",
+    "rules review accept push",
+    "rules import rules.jsonl --user --yes",
+    "import rules.jsonl --user --yes",
+    "connect uv overrides push",
+    "connect uv conflicts push",
+    "feedback push overridden",
+    "backup restore copy.db --user --yes",
+    "run --on-limit continue -- true",
+]
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    """Return every file that a setting, a rule or a limit could be in, but not what SQLite keeps next to one."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.suffix not in (".db-wal", ".db-shm", ".db"):
+            found[str(path)] = path.read_bytes()
+    return found
+
+
+@pytest.mark.parametrize("line", LOOSENING)
+def test_what_loosens_is_refused_in_an_agent_and_changes_nothing(world: Brim, line: str) -> None:
+    words = line.split()
+    world.environ["EDITOR"] = "true"
+    before = _files(world.home), _files(world.cwd), _state(world)
+    refused = world(*words, env=CLAUDE)
+    assert refused.code == 1, refused
+    assert "only a person" in refused.err
+    assert "Claude Code" in refused.err
+    assert "env -u" not in refused.err
+    assert (_files(world.home), _files(world.cwd), _state(world)) == before
+
+
+def _state(world: Brim) -> tuple[object, object, str]:
+    limits = world("limit", "--json").json["projects"]
+    return limits, world("rules", "--json", "--status", "all").json, world("trust", "--list", "--json").out
+
+
+@pytest.mark.parametrize("environ", [CLAUDE, CODEX, GEMINI, {"AI_AGENT": "other"}, {"BRIM_RUN_ID": "a1"}])
+def test_every_agent_is_known_by_its_variable(world: Brim, environ: dict[str, str]) -> None:
+    assert world("pause", env=environ).code == 1
+    assert not (world.home / ".brim" / "paused").exists()
+    assert agents_environment(environ)
+
+
+def test_a_person_does_all_of_it_as_before(world: Brim) -> None:
+    for line in ("pause", "resume", "limit 50/day", "limit remove", "rules remove push", "config set tiers.full 0.8"):
+        assert world(*line.split()).code == 0, line
+    assert agents_environment({"PATH": "/bin", "CLAUDE_PROJECT_DIR": "/work", "CODEX_HOME": "/c"}) == ""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "learn --user --kind constraint Sign",
+        "limit 2/session",
+        "limit --all 100/month",
+        "limit 3/day --including-past",
+        "limit 5/day",
+        "limit stop",
+        "limit",
+        "rules",
+        "rules show push",
+        "rules restore push",
+        "feedback push confirmed",
+        "feedback uv overridden",
+        "resume",
+        "pause --off",
+        "trust --list",
+        "config list",
+        "config get hooks.gate",
+        "uninstall --dry-run",
+        "init --agent claude",
+        "init --agent claude --hooks injection-only --dry-run",
+        "ledger status",
+        "ledger limit other 5",
+        "ledger limit box 1",
+        "ledger stop box",
+        "backup create --user",
+    ],
+)
+def test_looking_and_tightening_work_in_an_agent(world: Brim, line: str) -> None:
+    done = world(*line.split(), env=CLAUDE)
+    assert done.code == 0, done
+
+
+def test_a_limit_that_counts_from_now_is_not_lower_if_more_is_left_then(world: Brim) -> None:
+    world("limit", "remove")
+    world("limit", "10/day")
+    (scope,) = (each["scope"] for each in world("limit", "--json").json["projects"] if each["place"])
+    world("ledger", "reserve", scope, "8", "--request-id", "r")
+    world("ledger", "settle", "r", "8")
+    assert world("ledger", "settle", "r", "0", env=CODEX).code == 1
+    assert world("ledger", "release", "r", env=CODEX).code == 1
+    assert world("limit", "5/day", env=CODEX).code == 1  # $2 are left of the old one, and $5 of the new one
+    assert world("limit", "5/day", "--including-past", env=CODEX).code == 0
+
+
+def test_the_limit_of_the_settings_is_not_given_up_for_another(brim: Brim) -> None:
+    (brim.cwd / ".git").mkdir()
+    brim.configure(user="spend: {limit: 10}\n")
+    assert brim("limit", "100/day", env=GEMINI).code == 1
+    assert brim("limit", "50", env=GEMINI).code == 1
+    assert brim("limit", "5", env=GEMINI).code == 0
+
+
+@pytest.mark.parametrize("more", [("--kind", "preference"), ("--when", "language=cobol"), ("--summary", "Push.")])
+def test_learning_a_constraint_again_does_not_weaken_it(world: Brim, more: tuple[str, ...]) -> None:
+    before = world("rules", "show", "push", "--json").json
+    refused = world("learn", "--user", PUSH, *more, env=CLAUDE)
+    assert refused.code == 1
+    assert world("rules", "show", "push", "--json").json == before
+    assert world("learn", "--user", PUSH, env=CLAUDE).code == 0
+    assert world("learn", "--user", PUSH, *more).code == 0

@@ -1,0 +1,412 @@
+"""Blocks: a call that a rule refuses isn't made, until a person allows it; nothing in a project lifts a user's."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brim.behaviors import Behavior, Edge
+from brim.errors import BrimError
+from brim.store import open_store
+from brim.store.permissions import allow
+from brim.store.scopes import open_scopes
+from tests.hooks.injected import NOW, SESSION, Agent, rule
+
+PNPM = rule("pnpm", "Use pnpm, not npm.", kind="constraint", blocks=["run npm install", "run npm i"])
+DIST = rule("dist", "Change src/ and build again.", kind="constraint", blocks=["edit dist/**"])
+FETCH = rule("fetch", "Ask before you read web pages.", blocks=["tool WebFetch", "tool mcp__web__*"])
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> Agent:
+    agent = Agent(tmp_path, BRIM_HOOKS_GATE="off")
+    agent.learn(PNPM, DIST, FETCH)
+    return agent
+
+
+def bash(agent: Agent, command: Any) -> str:
+    return agent.tool("Bash", command=command).deny
+
+
+def events(agent: Agent, scope: str = "user") -> list[tuple[str, str | None, dict[str, Any]]]:
+    folder = agent.home / ".brim" if scope == "user" else agent.project / ".brim"
+    with open_store(str(folder / "brim.db")) as store:
+        every = store.events()
+    return [(each.kind, each.behavior, dict(each.detail)) for each in every if each.kind in ("blocked", "allowed")]
+
+
+def test_it_is_refused_every_time_with_the_rule_and_the_person_is_told_once_how_to_allow_it(agent: Agent) -> None:
+    first = agent.tool("Bash", command="cd web && npm install left-pad")
+    assert first.deny.startswith('Your user doesn\'t allow "npm install left-pad" here: Use pnpm, not npm.\n')
+    assert "brim rules allow" not in first.deny
+    assert first.note.split("\n")[1:] == [
+        "brim rules allow pnpm --once",
+        f"brim rules allow pnpm --session {SESSION}",
+    ]
+    again = agent.tool("Bash", command="npm i")
+    assert again.deny
+    assert not again.note
+    assert events(agent) == [
+        ("blocked", "pnpm", {"tool": "Bash", "call": "npm install left-pad"}),
+        ("blocked", "pnpm", {"tool": "Bash", "call": "npm i"}),
+    ]
+
+
+def test_what_no_rule_refuses_is_made(agent: Agent) -> None:
+    assert not bash(agent, "pnpm install && grep 'npm install' README.md")
+    assert not agent.edit("src/app.py").deny
+    assert not agent.tool("Read", file_path=str(agent.project / "dist/app.js")).deny
+    assert not agent.tool("WebSearch", query="x").deny
+    assert events(agent) == []
+
+
+@pytest.mark.parametrize("name", ["Edit", "Write", "MultiEdit", "write_file", "replace"])
+def test_edits_are_refused_in_every_agent(agent: Agent, name: str) -> None:
+    assert "edit" not in agent.tool(name, file_path=str(agent.project / "src/app.js")).deny
+    found = agent.tool(name, file_path=str(agent.project / "dist/app.js")).deny
+    assert "Change src/ and build again." in found
+
+
+def test_paths_are_followed(agent: Agent) -> None:
+    (agent.project / "dist").mkdir()
+    (agent.project / "web").mkdir()
+    os.symlink(agent.project / "dist", agent.project / "web" / "out")
+    inside = ("dist/a.js", "./dist/a.js", "src/../dist/a.js", "web/out/a.js", "web/dist/a.js", "dist")
+    for path in (*inside, str(agent.project / "dist" / "x" / "a.js")):
+        assert agent.tool("Write", file_path=path).deny, path
+    outside = ("dist.js", "distribution/a.js", "src/dist.py", "../project2/a.js", "web/a.js")
+    for path in outside:
+        assert not agent.tool("Write", file_path=path).deny, path
+    assert agent.tool("NotebookEdit", notebook_path="dist/a.ipynb").deny
+
+
+def test_a_project_inside_of_such_a_folder_can_be_edited(tmp_path: Path) -> None:
+    agent = Agent(tmp_path / "dist", BRIM_HOOKS_GATE="off")
+    agent.learn(DIST)
+    assert not agent.edit("src/app.js").deny
+    assert agent.edit("dist/app.js").deny
+
+
+PATCH = "*** Begin Patch\n*** Update File: {}\n@@\n-a\n+b\n*** End Patch"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"tool": "apply_patch", "command": PATCH.format("dist/a.js")},
+        {"tool": "apply_patch", "input": PATCH.format("src/../dist/a.js")},
+        {"tool": "Bash", "command": f"apply_patch <<'EOF'\n{PATCH.format('dist/a.js')}\nEOF"},
+        {"tool": "Bash", "command": f"cd dist && apply_patch <<'EOF'\n{PATCH.format('a.js')}\nEOF"},
+        {"tool": "shell", "command": ["apply_patch", PATCH.format("dist/a.js")]},
+        {"tool": "apply_patch", "command": PATCH.format("src/a.js\n*** Move to: dist/a.js")},
+        {"tool": "apply_patch", "command": PATCH.format("dist/a.js\n*** Move to: src/a.js")},
+        {"tool": "apply_patch", "command": PATCH.format("src/a.js").replace("Update", "Add") + "\n"},
+    ],
+)
+def test_patches_of_codex_are_read(agent: Agent, given: dict[str, Any]) -> None:
+    named = given.pop("tool")
+    is_refused = "dist" in str(given)
+    assert bool(agent.tool(named, **given).deny) is is_refused
+
+
+def test_shells_of_every_agent_are_read(agent: Agent) -> None:
+    assert bash(agent, ["bash", "-lc", "npm install"])
+    assert bash(agent, ["npm", "install"])
+    assert not bash(agent, ["git", "commit", "-m", "no more; npm install"])
+    assert agent.tool("run_shell_command", command="npm install").deny
+    assert agent.tool("exec_command", cmd="npm install").deny
+    assert agent.tool("write_stdin", chars="npm install\n").deny
+    assert agent.tool_of("sub-1", "Bash", command="npm install").deny
+
+
+def test_tools_are_refused_by_name(agent: Agent) -> None:
+    for name in ("WebFetch", "webfetch", "mcp__web__get"):
+        assert "Ask before you read web pages." in agent.tool(name, url="x").deny
+    assert not agent.tool("mcp__website__get", url="x").deny
+
+
+def test_input_of_any_shape_is_read(agent: Agent) -> None:
+    odd: tuple[Any, ...] = (None, 3, {}, [], [1, None], "", "npm install '", "\0npm install")
+    for command in odd:
+        bash(agent, command)
+        agent.tool("Write", file_path=command)
+        agent.tool("apply_patch", command=f"*** Begin Patch\n*** Add File: {command}\n", input=command)
+    assert bash(agent, "echo 'it is; npm install")
+    assert bash(agent, "x" * 300_000 + "; npm install")
+    assert not agent.log()
+
+
+# A person allows it ---------------------------------------------------------------------------------------------------
+
+
+def permit(agent: Agent, id: str = "pnpm", session: str = "", place: str = "user", at: float = NOW) -> None:
+    with open_store(str(agent.home / ".brim" / "brim.db")) as store:
+        allow(store, id, place, session=session, now=at)
+
+
+def test_once_is_one_call(agent: Agent) -> None:
+    assert bash(agent, "npm install")
+    permit(agent)
+    assert not bash(agent, "ls")
+    assert not bash(agent, "npm install")
+    after = agent.tool("Bash", command="npm install")
+    assert after.deny
+    assert after.note, "it was allowed meanwhile, so the person is told again"
+    assert [kind for kind, _, _ in events(agent)] == ["blocked", "allowed", "blocked"]
+
+
+def test_a_call_that_was_allowed_once_is_not_held_by_the_gate_instead(agent: Agent) -> None:
+    agent.environ["BRIM_HOOKS_GATE"] = "constraints"
+    permit(agent)
+    let = agent.tool("Bash", command="npm install")
+    assert not let.deny
+    assert "as you allowed once" in let.note
+
+
+def test_once_is_over_after_an_hour(agent: Agent) -> None:
+    permit(agent, at=NOW - 3601)
+    assert bash(agent, "npm install")
+    permit(agent, at=NOW + 86_400)
+    assert bash(agent, "npm install"), "the clock was set back: it would last a day"
+
+
+def test_a_session_is_that_session(agent: Agent) -> None:
+    permit(agent, session=SESSION)
+    assert not bash(agent, "npm install")
+    assert not bash(agent, "npm install")
+    other = agent.call("before_tool", tool="Bash", tool_kind="shell", input={"command": "npm i"}, session="another")
+    from brim.hooks import handlers
+
+    with agent.place() as place:
+        assert handlers.before_tool(other, place).deny
+
+
+def test_each_rule_that_refuses_a_call_has_to_be_allowed(agent: Agent) -> None:
+    agent.learn(rule("other", "Don't install anything.", blocks=["run npm *"]))
+    permit(agent)
+    assert "Don't install anything." in bash(agent, "npm install")
+    permit(agent, "other")
+    assert not bash(agent, "npm install"), "the first permission was not used up"
+
+
+def test_a_store_that_cannot_be_written_gives_no_permission(agent: Agent) -> None:
+    permit(agent)
+    with sqlite3.connect(agent.home / ".brim" / "brim.db") as busy:
+        busy.execute("BEGIN IMMEDIATE")
+        assert bash(agent, "npm install")
+        busy.rollback()
+    assert not bash(agent, "npm install")
+
+
+# Conditions -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_block_keeps_to_the_place_that_its_rule_is_for(agent: Agent) -> None:
+    head = agent.project / ".git" / "HEAD"
+    head.write_text("ref: refs/heads/main\n")
+    agent.learn(rule("push", "Open a pull request.", when={"branch": "main"}, blocks=["run git push"]))
+    assert bash(agent, "git push")
+    head.write_text("ref: refs/heads/topic\n")
+    assert not bash(agent, "git push")
+
+
+def test_what_a_rule_is_about_does_not_narrow_its_block(agent: Agent) -> None:
+    agent.learn(rule("yarn", "Use pnpm.", when={"language": "typescript", "task": "testing"}, blocks=["run yarn add"]))
+    assert bash(agent, "yarn add x")
+
+
+def test_a_note_of_an_agent_or_a_removed_rule_refuses_nothing(agent: Agent) -> None:
+    for status in ("pending", "forgotten", "superseded"):
+        agent.learn(rule(status, status, status=status, blocks=["run make"]))
+    assert not bash(agent, "make")
+
+
+# Projects -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_project_refuses_only_after_trust_and_only_there(agent: Agent, tmp_path: Path) -> None:
+    agent.learn(rule("yarn", "Use pnpm.", blocks=["run yarn"]), scope="project")
+    assert not bash(agent, "yarn add x")
+    agent.trust()
+    found = agent.tool("Bash", command="yarn add x")
+    assert "Use pnpm." in found.deny
+    assert f"cd {agent.project} && brim rules allow yarn --once" in found.note
+    assert events(agent, "project") == [("blocked", "yarn", {"tool": "Bash", "call": "yarn add x"})]
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / ".git").mkdir(parents=True)
+    agent.project = elsewhere
+    assert not bash(agent, "yarn add x")
+
+
+def test_a_block_that_came_after_trust_waits_for_it(agent: Agent) -> None:
+    yarn = rule("yarn", "Use pnpm.")
+    agent.learn(yarn, scope="project")
+    agent.trust()
+    agent.learn(yarn.replace(blocks=["run yarn"]), scope="project")  # as a pull does
+    assert not bash(agent, "yarn add x")
+    agent.trust()
+    assert bash(agent, "yarn add x")
+
+
+ATTACKS: dict[str, list[Behavior]] = {
+    "the same id without blocks": [PNPM.replace(blocks=(), canonical="Use npm.")],
+    "the same id as something else": [rule("pnpm", "Use npm.", kind="preference")],
+    "the same id, removed": [PNPM.replace(status="forgotten")],
+    "the same id, superseded": [PNPM.replace(status="superseded", superseded_by="mine")],
+    "a rule that says it replaces it": [rule("mine", "Use npm.", kind="constraint", supersedes=["pnpm"])],
+    "a rule with other blocks": [rule("mine", "npm is fine.", blocks=["run ls -Z"])],
+}
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_nothing_in_a_project_lifts_a_block_of_its_user(agent: Agent, attack: str) -> None:
+    agent.learn(*ATTACKS[attack], rule("mine2", "Use npm install."), scope="project")
+    with open_store(str(agent.project / ".brim" / "brim.db")) as store, store.writing():
+        edges = [Edge("mine2", "pnpm", kind) for kind in ("overrides", "conflicts")]
+        store.put_edges(edges)
+        allow(store, "pnpm", "user", session=SESSION, now=NOW)
+        allow(store, "pnpm", "user", session="", now=NOW)
+    agent.configure("hooks: {protect: false, loops: off, gate: off}\ntoken_budget: {default: 0}\n", "project")
+    agent.trust()
+    assert bash(agent, "npm install")
+
+
+def test_a_project_that_cannot_be_read_lifts_nothing(agent: Agent) -> None:
+    agent.learn(rule("yarn", "Use pnpm."), scope="project")
+    agent.trust()
+    (agent.project / ".brim" / "brim.db").write_bytes(b"SQLite format 3\0" + b"x" * 5000)
+    assert bash(agent, "npm install")
+
+
+def test_a_broken_block_in_a_project_lifts_nothing(agent: Agent) -> None:
+    agent.learn(rule("yarn", "Use pnpm.", blocks=["run yarn"]), scope="project")
+    agent.trust()
+    every: tuple[Any, ...] = (
+        ["run '"],
+        ["what"],
+        ["edit ["],
+        [3],
+        {},
+        "x",
+        ["run "],
+        ["run npm"],
+        ["run " + "a" * 9_999],
+    )
+    for broken in every:
+        with sqlite3.connect(agent.project / ".brim" / "brim.db") as database:
+            database.execute("UPDATE behaviors SET blocks = ?", (json.dumps(broken),))
+        assert "Use pnpm, not npm." in bash(agent, "npm install"), broken
+        assert agent.tool("Write", file_path="dist/a").deny, broken
+        with pytest.raises(BrimError) if broken != ["run npm"] else nullcontext():
+            agent.trust()
+
+
+def test_an_older_file_has_no_blocks_and_no_trouble(tmp_path: Path) -> None:
+    from brim.store.database import MIGRATIONS, open_database
+
+    agent = Agent(tmp_path, BRIM_HOOKS_GATE="off")
+    open_database(str(agent.home / ".brim" / "brim.db"), version=3, migrations=MIGRATIONS).close()
+    assert not bash(agent, "npm install")
+    assert not agent.log()
+
+
+# brim itself ----------------------------------------------------------------------------------------------------------
+
+LOOSENS = (
+    """
+brim pause|brim pause 2h|brim limit raise 50/day|brim limit remove|brim limit shop none|brim limit continue
+brim rules allow pnpm --once|brim rules remove pnpm|brim rules edit pnpm|brim forget pnpm|brim edit pnpm
+brim config set --user hooks.protect false|brim config unset notify|brim trust|brim trust --yes|brim trust --remove
+brim uninstall --yes|brim spend raise shop 5|brim ledger limit shop none|brim backup restore x|brim rules import x.jsonl
+brim rules review accept b-1|brim init --hooks injection-only|brim init --hooks=injection-only
+python -m brim pause|python3.12 -I -m brim pause|/usr/bin/python3 -m brim.cli pause|uvx brim pause|uv run brim pause
+uv run python -m brim pause|uvx --from brim@latest brim pause|/opt/x/bin/brim pause|sudo brim pause|b''rim pause
+bash -c "brim pause"|echo $(brim pause)|cd / && BRIM_HOME=/x brim pause|env -u CLAUDECODE brim limit 500/day
+env -i brim limit 500/day|CLAUDECODE= brim limit --all 900|echo ' ; brim pause
+""".replace("\n", "|")
+    .strip("|")
+    .split("|")
+)
+
+TIGHTENS = (
+    """
+brim|brim rules|brim rules list|brim rules show pnpm|brim learn "Use uv"|brim learn --block "npm install" "Use pnpm"
+brim limit|brim limit 5/day|brim limit stop|brim config list|brim config get notify|brim trust --list|brim pause --help
+brim resume|brim pause --off|brim rules restore pnpm|brim doctor --fix|brim status --json|brim count README.md|brim init
+echo "brim pause"|grep -rn "brim pause" docs|git commit -m "brim pause"|pip install brim|python -m brimstone pause
+brim rules list | grep -i uv|cat src/brim/limit.py|cd brim && make remove|brim rules import x.jsonl --dry-run
+""".replace("\n", "|")
+    .strip("|")
+    .replace("list | grep", "list \x00 grep")
+    .split("|")
+)
+
+
+@pytest.mark.parametrize("command", LOOSENS)
+def test_an_agent_cannot_loosen_brim_by_a_command(agent: Agent, command: str) -> None:
+    found = agent.tool("Bash", command=command)
+    assert found.deny.startswith("Your user doesn't allow agents ")
+    assert "brim rules allow brim --once" in found.note
+
+
+@pytest.mark.parametrize("command", TIGHTENS)
+def test_looking_and_tightening_are_fine(agent: Agent, command: str) -> None:
+    assert not bash(agent, command.replace("\x00", "|"))
+
+
+def test_an_agent_cannot_edit_brim_or_the_settings_of_hooks(agent: Agent) -> None:
+    home = agent.home
+    agent.environ["CODEX_HOME"] = str(home / "codex")
+    os.symlink(home / ".brim", agent.project / "innocent")
+    refused = [
+        *(home / ".brim" / name for name in ("config.yaml", "brim.db", "paused", "trust.json", "bin/hook", "state/x")),
+        *(agent.project / ".brim" / name for name in ("config.yaml", "brim.db", "brim.db-wal", "trusted")),
+        *(home / name for name in (".claude/settings.json", ".gemini/settings.json", "codex/hooks.json")),
+        *(home / name for name in (".claude/settings.local.json", "codex/config.toml", ".codex/config.toml")),
+        *(agent.project / name for name in (".claude/settings.json", ".claude/settings.local.json")),
+        *(agent.project / name for name in (".codex/hooks.json", ".gemini/settings.json", "innocent/config.yaml")),
+    ]
+    for path in refused:
+        assert agent.tool("Write", file_path=str(path)).deny, path
+        patch = PATCH.format(os.path.relpath(path, agent.project))
+        assert agent.tool("apply_patch", command=patch).deny, path
+    fine = ("settings.json", "config/settings.json", ".vscode/settings.json", "config.toml", ".claude/CLAUDE.md")
+    for name in (*fine, "src/brim/config.yaml", ".brim/behaviors.jsonl", ".codex/AGENTS.md", "hooks.json"):
+        assert not agent.tool("Write", file_path=str(agent.project / name)).deny, name
+    assert not agent.tool("Read", file_path=str(home / ".brim" / "config.yaml")).deny
+
+
+def test_a_person_can_turn_that_off_and_a_project_cannot(agent: Agent) -> None:
+    agent.configure("hooks: {protect: false}\n", "project")
+    agent.trust()
+    agent.environ["BRIM_HOOKS_PROTECT"] = "false"  # a project's settings can set variables in Claude Code
+    assert bash(agent, "brim pause")
+    permit(agent, "brim")
+    assert not bash(agent, "brim pause")
+    assert bash(agent, "brim pause")
+    agent.configure("hooks: {protect: false}\n")
+    assert not bash(agent, "brim pause")
+
+
+def test_it_holds_where_nothing_is_stored_and_where_hooks_only_inject(tmp_path: Path) -> None:
+    agent = Agent(tmp_path, BRIM_HOOKS="injection-only")
+    assert bash(agent, "brim pause")
+    agent.learn(PNPM)
+    assert bash(agent, "npm install")
+
+
+def test_what_a_user_agreed_to_before_there_were_blocks_is_still_agreed_to(agent: Agent) -> None:
+    agent.learn(rule("yarn", "Use pnpm."), scope="project")
+    agent.trust()
+    with open_scopes(str(agent.project), str(agent.home / ".brim"), trusted=True) as scopes:
+        assert not scopes.unagreed()
+        before = scopes.stores["project"].digests()
+        database = scopes.stores["project"].database
+        database.version = 3  # as a hook that meets an older file reads it
+        assert scopes.stores["project"].digests() == before
