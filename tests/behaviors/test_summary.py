@@ -98,8 +98,18 @@ def test_long_text_without_sense_words_is_cut_between_words_to_sixty_characters(
 
 
 def test_reason_after_the_sense_is_left_out() -> None:
-    rule = "Run the migrations of the reporting schema on a copy first, never on the live data, because it broke twice."
+    rule = "Run the migrations of the reporting schema on a copy first, never on the live data, because it broke twice in a month and took a day to repair."  # noqa: E501
     assert summarize(rule) == rule.partition(", because")[0] + "…"
+
+
+def test_what_must_not_be_done_is_said_whole() -> None:
+    rule = "Never add or modify any code related to the legacy billing exporter, which is frozen. " + "It is old. " * 5
+    assert summarize(rule) == "Never add or modify any code related to the legacy billing exporter, which is frozen. …"
+
+
+def test_summary_that_is_hardly_shorter_is_the_whole_text() -> None:
+    rule = "Use the structured logger for everything that the service has to say to us."
+    assert summarize(rule) == rule
 
 
 def test_negation_that_would_lose_what_it_speaks_of_counts_as_cut_off() -> None:
@@ -177,7 +187,7 @@ def test_cut_never_falls_inside_what_people_see_as_one_character(one: str) -> No
 
 
 def test_character_longer_than_the_summary_is_kept_whole() -> None:
-    assert summarize("e" + "\u0301" * 100 + " and more") == "e" + "\u0301" * 100 + "…"
+    assert summarize("e" + "\u0301" * 100 + " and more" * 9) == "e" + "\u0301" * 100 + "…"
 
 
 def test_text_without_spaces_is_cut_between_characters() -> None:

@@ -238,12 +238,12 @@ def test_a_session_is_told_a_projects_rules_only_if_it_is_trusted(brim: Brim) ->
     remember(brim, behavior("mine", text="My rule."))
     remember(brim, behavior("theirs", text="Their rule."), scope="project")
     ran = brim("activate", "--session", "s")
-    assert (ran.code, ran.out) == (0, "## Quick reference\n- My rule.\n")
+    assert (ran.code, ran.out) == (0, "Rules your user set, kept by brim:\n## Directives\n- My rule.\n")
     assert "brim trust" in ran.err
     assert "Their rule." in brim("activate").out
     trust(str(brim.cwd), str(brim.home / ".brim"), now=0)
     ran = brim("activate", "--session", "s")
-    assert (ran.code, ran.out, ran.err) == (0, "## Quick reference\n- Their rule.\n", "")
+    assert (ran.code, ran.out, ran.err) == (0, "Rules your user set, kept by brim:\n## Directives\n- Their rule.\n", "")
     assert recalled(brim, "project")["theirs"].usage.injected == 1
     assert recalled(brim)["mine"].usage.injected == 1
 

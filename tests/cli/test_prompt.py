@@ -27,7 +27,11 @@ def test_everything_that_matters_goes_in_whole(brim: Brim) -> None:
     some(brim)
     ran = brim("prompt", "--file", "src/app.py")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.lines[:2] == ["## Constraints", "- Never push to main without a review."]
+    assert ran.lines[:3] == [
+        "Rules your user set, kept by brim:",
+        "## Constraints",
+        "- Never push to main without a review.",
+    ]
     assert LONG.strip() in ran.out.partition("Use uv. ")[2]
     assert "Write a changelog. Keep" in ran.out
 

@@ -38,6 +38,8 @@ WORDS: dict[str, str] = {
     r"'brim list' shows them": "'brim rules' lists them",
     r'^([+-] \[\d+, .*), "\[\]"\]$': r"\1]",  # a rule's row ends with its blocks
     r"(\d|\ba|of a|the|one) behavior": r"\1 rule",  # people read of rules
+    r"(?:<note>)?Rules your user set, kept by brim:(?:</note>)?\n": "",  # says whose rules these are
+    r"## Quick reference\n": "## Directives\n",  # short forms stand under their kind
 }
 """Regular expressions for text that reads otherwise now, and what stands in its place on both sides.
 

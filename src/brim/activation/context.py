@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from brim.behaviors.tasks import EDITING
-from brim.behaviors.when import ALIASES, KEYS
+from brim.behaviors.when import ALIASES, EDITING, KEYS
 from brim.errors import InputError
 from brim.record import Record
 

@@ -13,7 +13,7 @@ from math import log
 from brim.activation.engine import Course, Neighbourhood
 from brim.activation.graph import filed_under, looked_up
 from brim.activation.parameters import DEFAULTS
-from brim.behaviors.tasks import EDITING
+from brim.behaviors.when import EDITING
 from brim.record import Record
 
 TYPE_CHECKING = False
@@ -47,9 +47,9 @@ DECLARED = 4.0
 """The score of a declared condition that is confirmed."""
 HALF = 4.0
 """The score at which relevance is one half: about that of one rare word."""
-SHARE = 0.3
+SHARE = 0.15
 """A rule is relevant from this share of the mean score of the best three."""
-LEAST, LEAST_OF_CALL = 1.0, 3.0
+LEAST, LEAST_OF_CALL = 0.5, 3.0
 """And from this score; the second for a tool call, which is told only what is surely about it."""
 PLACE = frozenset({"environment", "project_type", "branch"})
 """What a situation has whatever is done in it. It says nothing about which rule is nearer to a prompt."""
@@ -148,24 +148,23 @@ def relevant(index: Index, context: Context) -> list[tuple[Node, Relevance]]:
     weights, evidence = context.terms, context.evidence
     declared = facts_filed(evidence)
     asked = {**weights, **dict.fromkeys(facts_filed(evidence, INFERRED), CONFIRMED), **dict.fromkeys(declared, 1.0)}
-    found: dict[str, list[tuple[str, int]]] = {}
-    for term, id, weight in index.postings(asked) if asked else ():
-        found.setdefault(term, []).append((id, weight))
-    many = index.count() + BACKGROUND if found else 0
-    worth = {
-        term: asked[term] * log(1 + (many - len(having) + 0.5) / (len(having) + 0.5)) for term, having in found.items()
-    }
-    worth.update(dict.fromkeys(declared, DECLARED))
+    rows = index.postings(asked) if asked else ()
+    having: dict[str, int] = {}
+    for term, _, _ in rows:
+        having[term] = having.get(term, 0) + 1
+    many = index.count() + BACKGROUND if having else 0
+    worth = {term: asked[term] * log(1 + (many - found + 0.5) / (found + 0.5)) / 100 for term, found in having.items()}
+    worth.update(dict.fromkeys(declared, DECLARED / 100))
     scores: dict[str, float] = {}
-    for term, having in found.items():
-        for id, weight in having:
-            scores[id] = scores.get(id, 0.0) + worth[term] * weight / 100
-    best = sorted(scores, key=lambda id: (-scores[id], id))[:MOST]
+    for term, id, weight in rows:
+        scores[id] = scores.get(id, 0.0) + worth[term] * weight
+    best = sorted(scores, key=lambda id: (-scores[id], id))
+    if weights:  # without words, only declared conditions are met, and each that is counts
+        best = best[:MOST]
     shared: dict[str, list[tuple[float, str]]] = {id: [] for id in best}
-    for term, having in found.items():
-        for id, weight in having if term in weights else ():
-            if id in shared:
-                shared[id].append((-worth[term] * weight / 100, term))
+    for term, id, weight in rows:
+        if id in shared and term in weights:
+            shared[id].append((-worth[term] * weight, term))
     judged = [(node, _judged(node, shared[node.id], context, worth)) for node in index.nodes(best)]
     return _near(judged, LEAST if context.prompt else LEAST_OF_CALL)
 
@@ -179,11 +178,12 @@ def _judged(node: Node, shared: list[tuple[float, str]], context: Context, worth
     for key, values in node.inferred.conditions:
         if key in inferred.confirmed:
             terms = [f"{INFERRED}{key}={filed_under(key, value)}" for value in values]
-            score += max([worth.get(term, 0.0) for term in terms])
+            score += 100 * max([worth.get(term, 0.0) for term in terms])
     places = len(PLACE.intersection(declared.confirmed))
     score = score * CONTRADICTED ** len(inferred.contradicted) + DECLARED * (len(declared.confirmed) - places)
     # A rule for every change is as near to each of them, whatever else is.
-    sure = places + (EDITING in dict(node.inferred.conditions).get("task", ()) and "task" in inferred.confirmed)
+    wanted = dict(node.inferred.conditions).get("task", ())
+    sure = places + (EDITING in wanted and EDITING in context.evidence.get("task", ()))
     words = tuple([term for _, term in sorted(shared)])
     value = 1 - HALF / (HALF + score + DECLARED * sure)
     is_sure = bool(sure or declared.confirmed)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
-from brim.behaviors.tasks import EDITING, language_of, programs_of, tasks_of
-from brim.behaviors.when import When
+from brim.behaviors.tasks import language_of, programs_of, tasks_of
+from brim.behaviors.when import EDITING, When
 from brim.behaviors.words import looked_at, tokens
 from brim.files import data_rows
 

@@ -1,9 +1,9 @@
 """A rule in one line that keeps its sense.
 
-The line is the beginning of the text. It is cut to 60 characters, at a border between words, unless what is cut off
-would hold a negation, a condition or an exception (``data/sense_words.txt``): then it runs to the end of the clause in
-which the last such word is. So what is cut off never holds one. The price is length: a text whose last sentence holds
-such a word is its own summary. To have it shorter, write a summary.
+The line is the beginning of the text. It is cut to 60 characters, at a border between words, unless that cuts off a
+negation, a condition or an exception (``data/sense_words.txt``), or some of the clause that it turns: then it runs to
+the end of that clause. The price is length: a text whose last sentence holds such a word is its own summary, and so is
+one that would hardly get shorter. To have it shorter, write a summary.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ LENGTH = 60
 """Characters of a summary, the ``…`` included, where no sense is in the way."""
 _SHORTEST = 20
 """A border between words before this one would leave too little: then the cut is between two characters."""
-_COMPANY = 12
-"""A sense word with fewer characters after it has lost what it speaks of, and counts as cut off."""
-_COMPANY_UNSPACED = 8
+SHORTER = 0.75
+"""The share of the text from which on a summary isn't worth having: then it's the whole text."""
 _CONTROLS = dict.fromkeys((*range(32), *range(127, 160)), " ")
 _ENDINGS = frozenset(".!?;:,…。！？；：、，")
 
@@ -34,21 +33,21 @@ _ENDINGS = frozenset(".!?;:,…。！？；：、，")
 def summarize(canonical: str) -> str:
     """Return *canonical* in one line, in which every negation, condition and exception still stands.
 
-    >>> summarize("Use uv for environments, for scripts and for installing, never pip. It is faster.")
+    >>> summarize("Use uv for environments, for scripts and for installing, never pip. It is faster, by a lot.")
     'Use uv for environments, for scripts and for installing, never pip. …'
-    >>> summarize("# Logging\\nUse structlog for all logging in every service of the platform team")
+    >>> summarize("# Logging\\nUse structlog for all logging in every service of the platform team, and of ours")
     'Logging: Use structlog for all logging in every service of…'
     """
     text = one_line(canonical)
     if len(text) <= LENGTH:
         return text
     end = _word_border(text)
-    found = [each for each in sense_words(text) if _is_lost(text, each.start, each.end, end)]
+    found = [each for each in sense_words(text) if _is_lost(text, each.end, end)]
     if found:
         end = border_at_or_after(text, clause_end(text, found[-1].end))
     kept = text[:end].rstrip()
-    if not text[end:].strip():
-        return kept
+    if len(kept) > SHORTER * len(text):
+        return text
     return f"{kept} …" if kept[-1] in _ENDINGS and found else f"{kept.rstrip(',;:')}…"
 
 
@@ -89,10 +88,9 @@ def _word_border(text: str) -> int:
     return border_at_or_before(text, LENGTH - 1) or border_at_or_after(text, LENGTH - 1)
 
 
-def _is_lost(text: str, start: int, end: int, cut: int) -> bool:
-    """Whether the sense word between *start* and *end* is cut off at *cut*, or what it speaks of is."""
-    company = _COMPANY_UNSPACED if is_unspaced(text[start]) else _COMPANY
-    return end > cut or (cut - end < company and clause_end(text, end) > cut)
+def _is_lost(text: str, end: int, cut: int) -> bool:
+    """Whether the sense word that ends at *end* is cut off at *cut*, or some of the clause that it turns is."""
+    return end > cut or clause_end(text, end) > cut
 
 
 # Words that turn or narrow the sense of a rule, and where their clauses end.

@@ -11,9 +11,6 @@ from brim.files import data_lines, data_map, data_rows
 RUN = 3
 """What a command counts against a word: a command is done, a word is only said."""
 
-EDITING = "editing"
-"""The task of changing files, which no word names: a rule for every change is for it."""
-
 _STEPS = ("&&", "||", ";", "|", "$(", "`", "(", ")", "{", "}")
 
 

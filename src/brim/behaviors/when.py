@@ -34,6 +34,9 @@ PATTERNS = frozenset({"file", "branch"})
 ALIASES = {"file_path": "file", "path": "file", "lang": "language", "env": "environment", "project": "project_type"}
 """Other names that people and other tools give to the same things."""
 
+EDITING = "editing"
+"""The task of changing files, which no word names: a rule for every change is for it."""
+
 Match = namedtuple("Match", ("confirmed", "contradicted", "absent"))
 """What became of each condition: three tuples of keys. One contradicted key, and the behavior is out."""
 

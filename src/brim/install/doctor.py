@@ -311,7 +311,7 @@ class _Doctor:
     def _tokens(self, agent: str | None) -> Iterator[Finding]:
         """Say what brim itself adds to the window of *agent* here."""
         try:
-            start, basis, limits, read = start_tokens(self.here, agent)
+            start, basis, limits, read, unfit = start_tokens(self.here, agent)
         except BrimError:
             yield Finding(OFF, "tokens", "what a session is told cannot be said before the above is corrected")
             return
@@ -324,6 +324,13 @@ class _Doctor:
             text += f"; {NAMES[agent]} reads {len(read):,} {rules} on its own, which saves {sum(read):,}"
         facts: dict[str, Any] = {"budget": limits["start"], "limits": limits, "read": len(read), "saved": sum(read)}
         yield Finding(OK, "tokens", text, start=start, basis=basis, **facts)
+        if unfit:
+            rules = "1 rule doesn't" if unfit == 1 else f"{unfit:,} rules don't"
+            text = (
+                f"{rules} fit the {_tokens(limits['start'])} tokens of a session's start: 'brim why' lists them; raise "
+                "token_budget.default, or say in the rules when they apply ('brim rules edit RULE')"
+            )
+            yield Finding(OFF, "rules", text, unfit=unfit, budget=limits["start"])
 
     def _server(self) -> Iterator[Finding]:
         """Say what the tools of the MCP server take, where an agent starts it."""
@@ -413,10 +420,11 @@ def _tokens(limit: int | None) -> str:
     return "unlimited" if limit is None else f"{limit:,}"
 
 
-def start_tokens(here: Installation, agent: str | None) -> tuple[int, str, dict[str, int | None], list[int]]:
+def start_tokens(here: Installation, agent: str | None) -> tuple[int, str, dict[str, int | None], list[int], int]:
     """Return what a session of *agent* is told when it begins here, what that count rests on, and the limits.
 
-    Last come the tokens of each rule that would be told too, if it didn't stand in a file that *agent* loads.
+    Then come the tokens of each rule that would be told too, if it didn't stand in a file that *agent* loads, and how
+    many rules don't fit.
 
     It's counted for the setting ``model``, else for the model that *agent* is set to. The limits are ``start``,
     ``injection`` (with one prompt or call) and ``session`` (all together). Nothing is noted as used.
@@ -433,14 +441,16 @@ def start_tokens(here: Installation, agent: str | None) -> tuple[int, str, dict[
     limits = {"start": budget, "injection": injection, "session": config["session.max_tokens"]}
     with own.open(migrate=False) as scopes:
         if scopes.user is None and scopes.project is None:
-            return 0, "", limits, []
+            return 0, "", limits, [], 0
         context, loaded = Context(**here.surroundings), loaded_rules(scopes, agent or "", folder or "")
         plan = Planner(scopes, own.config, context, now=here.now, leave=loaded).plan(budget)
         whole = Planner(scopes, own.config, context, now=here.now).plan(budget) if loaded else plan
     read = [int(item.tokens) for item in whole.included if item.id in loaded]
-    if plan.over_budget or not plan.included:
-        return 0, "", limits, read
-    return int(plan.total_tokens), f"{plan.total_tokens.basis} for {config['model'] or 'o200k_base'}", limits, read
+    unfit = sum(item.tier < item.mapped and not item.tier for item in plan.items)
+    if not plan.included:
+        return 0, "", limits, read, unfit
+    basis = f"{plan.total_tokens.basis} for {config['model'] or 'o200k_base'}"
+    return int(plan.total_tokens), basis, limits, read, unfit
 
 
 def probe(launcher: str, python: str, agent: str, environ: Mapping[str, str]) -> tuple[float | None, float | None, str]:
