@@ -92,6 +92,9 @@ def test_the_standard_tier_changes_nothing(tier: str | None) -> None:
 
 def test_a_tier_that_has_no_price_is_unknown() -> None:
     assert cost({"model": "gpt-4o", "usage": CHAT, "service_tier": "some-new-tier"}) is None
+    langchain, _ = RESPONSES["langchain"]
+    metadata = {"model_name": "gpt-4o", "service_tier": "some-new-tier"}
+    assert cost({**langchain, "response_metadata": metadata}) is None
 
 
 def test_a_model_that_is_given_outranks_the_response() -> None:

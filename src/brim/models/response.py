@@ -1,7 +1,4 @@
-"""What a response of a provider's says about itself: model, usage and service tier.
-
-Responses are objects of an SDK or a framework, or the same as dicts.
-"""
+"""What a response of a provider's says about itself: its usage, its model and its id."""
 
 from __future__ import annotations
 
@@ -14,8 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _MODELS = ("model", "model_version", "modelVersion", "model_name")
-_REPORTS = ("usage", "usage_metadata", "usageMetadata")
-_STANDARD = ("", "standard", "default", "auto")
+_IDS = ("id", "response_id", "responseId", "provider_response_id")
 
 
 class Reported(Record):
@@ -34,46 +30,21 @@ def read_response(response: object) -> Reported:
     A bare usage report is read too; its model is unknown. ``InputError`` if there's no usage in it: a streamed answer
     has it at its end, and OpenAI's chat only with ``stream_options={"include_usage": True}``.
     """
-    usage = next((found for name in _REPORTS if (found := _value(response, name)) is not None), response)
-    metadata = _field(response, "response_metadata")
-    models = [_field(response, name) for name in _MODELS] + [_field(metadata, name) for name in ("model_name", "model")]
+    metadata = _field(response, "response_metadata")  # LangChain's
+    given: object = response
+    if metadata is not None:
+        given = {"usage": _field(response, "usage_metadata"), "service_tier": _field(metadata, "service_tier")}
     try:
-        tokens = read_usage(_with_parts_of_input(usage))
+        tokens = read_usage(given)
     except InputError as error:
-        if usage is not response:
-            raise
-        raise InputError(f"{type(response).__name__} has no usage to read: give the whole response ({error})") from None
-    tier = next(
-        (each for holder in (response, metadata) if (each := _text(_field(holder, "service_tier")))), ""
-    ).lower()
-    if tier not in _STANDARD and tier not in tokens.factors:
-        tokens = tokens.replace(factors=(tier, *tokens.factors))
-    ids = (_field(response, name) for name in ("id", "response_id", "responseId", "provider_response_id"))
-    return Reported(tokens, next(filter(None, map(_text, models)), ""), next(filter(None, map(_text, ids)), ""))
+        what = type(response).__name__
+        raise InputError(f"{what}: can't read its usage: give the provider's whole response ({error})") from None
+    return Reported(tokens, _text(response, *_MODELS) or _text(metadata, "model_name", "model"), _text(response, *_IDS))
 
 
-def _with_parts_of_input(usage: object) -> object:
-    """Return the usage of a framework in OpenAI's form: in both, the input contains what a cache had.
-
-    LangChain: https://docs.langchain.com/oss/python/langchain/messages#token-usage
-    pydantic-ai: https://ai.pydantic.dev/api/usage/
-    """
-    details = _field(usage, "input_token_details")
-    if details is not None:
-        read, written = _field(details, "cache_read"), _field(details, "cache_creation")
-    elif _field(usage, "cache_read_tokens") is not None or _field(usage, "cache_write_tokens") is not None:
-        read, written = _field(usage, "cache_read_tokens"), _field(usage, "cache_write_tokens")
-    else:
-        return usage
-    cached = {"cached_tokens": read, "cache_write_tokens": written}
-    fields = {name: _field(usage, name) for name in ("input_tokens", "output_tokens")}
-    return {**fields, "input_tokens_details": cached}
-
-
-def _value(holder: object, name: str) -> Any:
-    """Return a field; pydantic-ai has ``usage`` as a method in some versions."""
-    found = _field(holder, name)
-    return found() if callable(found) else found
+def _text(holder: object, *names: str) -> str:
+    """Return the first of the fields *names* that holds a text."""
+    return next((found for name in names if isinstance(found := _field(holder, name), str) and found), "")
 
 
 def _field(holder: object, name: str) -> Any:
@@ -83,7 +54,3 @@ def _field(holder: object, name: str) -> Any:
         return getattr(holder, name, None)
     except Exception:  # a property of a stranger's class can raise anything
         return None
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
