@@ -15,15 +15,19 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from brim.behaviors import Behavior, BehaviorKind
 from brim.errors import DoesNotFit, InputError, LimitReached, UnknownPrice
 from brim.guard import Guard
 from brim.guard.fake import FakeModel, Refused
-from brim.history import FifoPruner, SlidingWindowPruner, WatermarkPruner, validate
+from brim.history import PROVIDERS, FifoPruner, Provider, SlidingWindowPruner, WatermarkPruner, validate
 from brim.models import cost
 from brim.spend.ledger import Ledger
 from brim.store import open_ledger
+from tests.guard.test_fitting import MODELS
+from tests.history.histories import valid_histories
 from tests.history.samples import talk, words
 
 MODEL = "claude-sonnet-4-5"
@@ -478,3 +482,22 @@ def test_the_fake_model_refuses_what_a_provider_refuses() -> None:
             max_tokens=10,
         )
     assert create(model=MODEL, messages=[{"role": "user", "content": "Hi"}], max_tokens=10).content[0].text == "Hello."
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@given(data=st.data(), target=st.integers(40, 250))
+@settings(max_examples=15)
+def test_a_growing_transcript_is_always_valid_and_accounted_for(
+    provider: Provider, data: st.DataObject, target: int
+) -> None:
+    history = data.draw(valid_histories(provider, rare=False))
+    guarded = Guard(MODELS[provider], target=target, provider=provider)
+    for end in range(0, len(history) + 1, 3):
+        fitted = guarded.fit(history[:end])
+        assert validate(fitted.messages, provider) == []
+        assert fitted.fits == (fitted.tokens <= target)
+        gone = {index for unit in fitted.receipt.dropped for index in unit.indices}
+        changed = {index for step in fitted.receipt.steps for index in step.indices}
+        kept = [at for at in range(end) if at not in gone]
+        assert len(kept) == len(fitted.messages)
+        assert all(history[at] is sent or at in changed for at, sent in zip(kept, fitted.messages, strict=True))
