@@ -173,7 +173,9 @@ class RequestCounter:
     """Counts messages as part of a request that has a *system* prompt."""
 
     def __init__(self, counter: TokenCounter, system: Any) -> None:
-        self.inner, self.model = counter, counter.model
+        self.inner: TokenCounter = counter
+        """Counts messages on their own."""
+        self.model: str | None = counter.model
         self._first = {"role": "system", "content": system}
 
     def count(self, text: str, /) -> Count:

@@ -72,8 +72,13 @@ class Spend:
         at_most: int | None = None,
         request_id: str | None = None,
     ) -> None:
-        self.ledger, self.scope, self.amount, self.model, self.tokens = ledger, scope, amount, model, tokens
-        self.request_id = request_id or os.urandom(12).hex()
+        self.ledger: Ledger = ledger
+        self.scope: str = scope
+        self.amount: int = amount
+        """What is reserved, in micro-dollars."""
+        self.model: str = model
+        self.tokens: int = tokens
+        self.request_id: str = request_id or os.urandom(12).hex()
         self.reservation: Reservation | None = None
         """What was reserved, and what became of it; None before the entry."""
         self._lease, self._at_most = lease, at_most
