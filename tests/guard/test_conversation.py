@@ -265,7 +265,7 @@ def test_what_cannot_fit_is_not_sent_and_costs_nothing(ledger: Any) -> None:
 
 
 def test_a_response_without_usage_says_what_to_give(ledger: Any) -> None:
-    with pytest.raises(InputError, match="no usage"), guard(ledger).call([{"role": "user", "content": "Hi"}]) as call:
+    with pytest.raises(InputError, match="usage"), guard(ledger).call([{"role": "user", "content": "Hi"}]) as call:
         call.done("Hello.")
     assert ledger.status("shop").reserved > 0
 
