@@ -62,7 +62,7 @@ class CacheBreak:
         for name in ("cache_write_5m", "cache_write_1h", "input"):
             moved[name] = max(0, getattr(request, name) - left)
             left -= getattr(request, name) - moved[name]
-        costs = [prices.request(each, each.model, each.time) for each in (request, replace(request, **moved))]  # type: ignore[arg-type] # it has the counters
+        costs = [prices.request(each.tokens, each.model, each.time) for each in (request, replace(request, **moved))]
         return self if None in costs else replace(self, cost=max(0, costs[0] - costs[1]))  # type: ignore[operator]
 
 
