@@ -302,8 +302,8 @@ class Request:
         used, key = event.tokens, event.request or f"{PLACE}{event.at}:{path}"
         about = (not event.agent, event.final, event.model, event.time, event.session)
         compactions = [[getattr(each, name) for name in Tokens.__match_args__] for each in used.compactions]
-        charged = used.writes_are_input, used.factors, event.cost, None, used.extras, compactions
-        return cls(key, *about, *_COUNTS(used), *charged)
+        priced: dict[str, Any] = {"reported": event.cost, "extras": used.extras, "compactions": compactions}
+        return cls(key, *about, *_COUNTS(used), used.writes_are_input, used.factors, **priced)
 
     @property
     def tokens(self) -> Tokens:
