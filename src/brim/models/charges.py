@@ -59,13 +59,12 @@ class Charges:
 
         Without *by_length* the rates of long prompts are left out: a sum of requests does not say how long each was.
         """
-        compactions = getattr(tokens, "compactions", ())  # a request of a report has only the counters
-        if not (tokens.prompt or tokens.output or getattr(tokens, "extras", ()) or compactions):
+        if tokens.is_nothing:
             return 0
         tiers = self.tiers(day, tokens.factors)
         if tiers is None:
             return None
-        sums = [exact_cost(each, tiers if by_length else tiers[-1:]) for each in (tokens, *compactions)]
+        sums = [exact_cost(each, tiers if by_length else tiers[-1:]) for each in (tokens, *tokens.compactions)]
         over, under = 0, 1
         for found in sums:
             if found is None:
