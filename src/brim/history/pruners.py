@@ -63,6 +63,17 @@ class Pruner(Protocol):
             work = with_newest_step(work)
         return strategy.choose(work, fill)
 
+
+class Strategy(Pruner, ABC):
+    """A pruner whose whole judgement is ``choose``.
+
+    It keeps the rules of ``Pruner``.
+    """
+
+    def view(self, messages: list[Any]) -> list[int] | None:  # noqa: ARG002
+        """Return the places of the *messages* to look at; None for all."""
+        return None
+
     async def aprune(
         self,
         messages: Sequence[Any],
@@ -79,17 +90,6 @@ class Pruner(Protocol):
         """Prune in another thread, so that the event loop goes on; an async summarizer runs in the loop."""
         about: Any = {"model": model, "tools": tools, "provider": provider, "counter": counter}
         return await in_thread(self.prune, messages, target, fill=fill, pin=pin, shorten=shorten, **about)
-
-
-class Strategy(Pruner, ABC):
-    """A pruner whose whole judgement is ``choose``.
-
-    It keeps the rules of ``Pruner``.
-    """
-
-    def view(self, messages: list[Any]) -> list[int] | None:  # noqa: ARG002
-        """Return the places of the *messages* to look at; None for all."""
-        return None
 
     @abstractmethod
     def choose(self, work: Draft, fill: bool) -> Pruned:
