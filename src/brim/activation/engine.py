@@ -314,7 +314,8 @@ class Course:
                     reasons.append(told[condition])
             if words := self.around.words(node):
                 reasons.append(f"words {', '.join(words[:MOST_WORDS])}")
-            reasons = reasons or ["always" if self.around.found is None else str(node.inferred)]
+            by_words = id in (self.around.found or ()) and str(node.inferred)
+            reasons = reasons or [by_words or "always"]
         if id in self.origins:
             reasons.append(" ".join(self.origins[id]))
         if id in self.losses:

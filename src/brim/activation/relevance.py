@@ -13,6 +13,7 @@ from math import log
 from brim.activation.engine import Course, Neighbourhood
 from brim.activation.graph import filed_under, looked_up
 from brim.activation.parameters import DEFAULTS
+from brim.behaviors.behavior import BehaviorKind
 from brim.behaviors.when import EDITING
 from brim.record import Record
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 ALWAYS = ""
 """The term of a rule without declared conditions."""
 ANYWHERE = "*"
-"""The term of a rule without any condition, declared or inferred."""
+"""The term of what a session is told when it begins: constraints, and rules without any condition."""
 INFERRED = "~"
 """What the term of an inferred condition begins with."""
 
@@ -47,9 +48,9 @@ DECLARED = 4.0
 """The score of a declared condition that is confirmed."""
 HALF = 4.0
 """The score at which relevance is one half: about that of one rare word."""
-SHARE = 0.15
+SHARE = 0.05
 """A rule is relevant from this share of the mean score of the best three."""
-LEAST, LEAST_OF_CALL = 0.5, 3.0
+LEAST, LEAST_OF_CALL = 0.3, 3.0
 """And from this score; the second for a tool call, which is told only what is surely about it."""
 PLACE = frozenset({"environment", "project_type", "branch"})
 """What a situation has whatever is done in it. It says nothing about which rule is nearer to a prompt."""
@@ -92,7 +93,7 @@ def terms_of(behavior: Behavior) -> dict[str, int]:
     terms.update(dict.fromkeys(_filed(behavior.when), 100))
     if not behavior.when:
         terms[ALWAYS] = 100
-        if not inferred:
+        if not inferred or behavior.kind is BehaviorKind.CONSTRAINT:
             terms[ANYWHERE] = 100
     return terms
 
@@ -119,25 +120,28 @@ def rank(
 ) -> Course:
     """Return how the rules of *index* that have to do with *context* are activated.
 
-    With *always*, rules without any condition count too, but for those that were *told* already.
+    With *always*, constraints and rules without any condition count too, but for those that were *told* already.
     """
     found = relevant(index, context)
     nodes = {node.id: node for node, _ in found}
     values = {node.id: relevance.value for node, relevance in found}
     if always:
         least = (parameters.always - parameters.seed_floor) / (1 - parameters.seed_floor)
-        for node in unconditional(index, told):
+        for node in standing(index, told):
             nodes.setdefault(node.id, node)
             values[node.id] = max(values.get(node.id, least), least)
     by = {node.id: relevance for node, relevance in found}
     return Course(Neighbourhood(index, context, now, parameters, relevance=values, nodes=nodes.values(), found=by))
 
 
-def unconditional(index: Index, told: Collection[str] = ()) -> list[Node]:
-    """Return the rules of *index* without any condition, declared or inferred, but for those in *told*."""
-    # An index that an older brim wrote has no term for them, and no inferred conditions.
-    found = index.postings((ANYWHERE,)) or index.postings((ALWAYS,))
-    return [node for node in index.nodes([id for _, id, _ in found if id not in told]) if not node.inferred]
+def standing(index: Index, told: Collection[str] = ()) -> list[Node]:
+    """Return what a session is told when it begins, but for those in *told*.
+
+    These are the constraints and rules of *index* without a declared condition, unless the words of a rule that isn't a
+    constraint speak of one.
+    """
+    found = index.postings((ANYWHERE,)) or index.postings((ALWAYS,))  # as an older brim filed them
+    return list(index.nodes([id for _, id, _ in found if id not in told]))
 
 
 def relevant(index: Index, context: Context) -> list[tuple[Node, Relevance]]:
