@@ -138,7 +138,8 @@ class Planner:
         )
         is_kept = {id for id, _ in kept}
         left_out = [self._left_out(id, value, mapper, id in fits) for id, value in values if id not in is_kept]
-        return plan.replace(items=(*plan.items, *left_out)) if left_out else plan
+        ranked = sorted((*plan.items, *left_out), key=lambda item: (-item.activation, item.id))
+        return plan.replace(items=tuple(ranked)) if left_out else plan
 
     def _affordable(self, mapper: ActivationTierMapper, budget: int | None, session: Session | None) -> set[str]:
         """Return the ids of those that are due and can be in the plan, and of those that aren't due."""
