@@ -75,10 +75,10 @@ def test_optimal_proves_itself(brim: Brim) -> None:
     assert lowest["upper_bound"] is None
 
 
-def test_constraints_that_are_too_much_give_way_too(brim: Brim) -> None:
+def test_constraints_that_are_too_much_give_way_and_end_with_1(brim: Brim) -> None:
     some(brim)
     ran = brim("plan", *HERE, "--token-budget", "3")
-    assert (ran.code, ran.err) == (0, "")
+    assert (ran.code, ran.err) == (1, "")
     assert "summary → omitted" in ran.lines[4]
     assert "4 of 4 were cut or left out to fit 3 tokens" in ran.out
     found = brim("plan", *HERE, "--token-budget", "3", "--json").json
@@ -114,11 +114,12 @@ def test_a_range_stays_within_the_terminal(brim: Brim, columns: str, encoding: s
     assert len(ends) == 1
 
 
-def test_a_range_in_which_nothing_fits_is_drawn_too(brim: Brim) -> None:
+def test_a_range_whose_largest_budget_is_too_small_ends_with_1(brim: Brim) -> None:
     some(brim)
     ran = brim("plan", "--token-budget", "1..3")
-    assert (ran.code, ran.err) == (0, "")
-    assert ran.lines[1].split() == ["0.50", "Never.", "·" * 9]
+    assert (ran.code, ran.err) == (1, "")
+    assert [line.split() for line in ran.lines[1:3]] == [["0.50", "Never.", "·" * 9], ["too", "much", "!" * 9]]
+    assert brim("plan", "--token-budget", "1..50").code == 0
 
 
 @pytest.mark.parametrize("budget", ["-5", "2k", "1..", "9..1", "0..100000..1", "1..2..0"])
