@@ -66,6 +66,8 @@ LOOSENING = [
     "rules merge push uv --yes",
     "rules dedupe --yes",
     "rules review accept push",
+    "rules review --accept 1",
+    "rules review --dismiss 1",
     "rules import rules.jsonl --user --yes",
     "import rules.jsonl --user --yes",
     "connect uv overrides push",

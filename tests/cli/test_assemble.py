@@ -114,6 +114,9 @@ def test_messages_are_ready_to_send(assemble: Brim) -> None:
     found = assemble("assemble", "--config", "memory.yaml", "--messages", "--model", "claude-sonnet-4-5").json
     assert found["system"] == "Answer briefly.\n\nLook first.\n"
     assert found["messages"][1:-1] == CHAT
+    refused(assemble("assemble", "--config", "memory.yaml", "--messages", "--provider", "gemini"), "messages[0].parts")
+    talk = [{"role": "user", "parts": [{"text": "Why?"}]}, {"role": "model", "parts": [{"text": "A comma."}]}]
+    assemble.write("chat.json", json.dumps(talk))
     found = assemble("assemble", "--config", "memory.yaml", "--messages", "--provider", "gemini").json
     assert set(found) == {"systemInstruction", "contents"}
 

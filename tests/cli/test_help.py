@@ -89,7 +89,7 @@ def test_a_mistyped_action_of_rules_suggests_the_nearest(brim: Brim) -> None:
 
 
 def test_a_mistyped_rule_suggests_the_nearest(brim: Brim) -> None:
-    brim("learn", "Run ruff before you are done.", "--name", "run-ruff-before-done")
+    brim("learn", "--user", "Run ruff before you are done.", "--name", "run-ruff-before-done")
     ran = brim("why", "rufff")
     assert (ran.code, ran.out) == (2, "")
     assert "did you mean run-ruff-before-done?" in ran.err

@@ -31,12 +31,13 @@ def test_each_row_says_how_much_which_tier_and_why(brim: Brim) -> None:
     assert (ran.code, ran.err) == (0, "")
     rows = [line.split() for line in ran.lines]
     assert rows[0] == ["activation", "tier", "tokens", "kind", "why", "rule"]
-    assert [row[-1] for row in rows[1:5]] == ["First.", "Second.", "Never.", "Away."]
+    assert [row[-1] for row in rows[1:5]] == ["First.", "Second.", "Away.", "Never."]
     assert rows[1][1] == "full"
     assert "task testing" in ran.lines[1]
     assert "language python" in ran.lines[1]
-    assert rows[3][:2] + rows[3][3:] == ["0.50", "summary", "constraint", "always", "Never."]
-    assert "requires name-b" in ran.lines[4]
+    assert "requires name-b" in ran.lines[3]
+    assert rows[4][:4] == ["0.50", "summary", "→", "full"]
+    assert "always; promoted into spare budget" in ran.lines[4]
     assert "of 2,000 tokens, exact for o200k_base, markdown, lowest-first" in ran.out
 
 
@@ -54,7 +55,7 @@ def test_what_gave_way_shows_both_tiers(brim: Brim) -> None:
 def test_the_json_has_the_fields_of_a_plan(brim: Brim) -> None:
     some(brim)
     found = brim("plan", *HERE, "--token-budget", "140", "--json").json
-    assert [item["id"] for item in found["items"]] == ["a", "b", "c", "d"]
+    assert [item["id"] for item in found["items"]] == ["a", "b", "d", "c"]
     assert sorted(found["full"] + found["summarized"] + found["name_only"] + found["omitted"]) == ["a", "b", "c", "d"]
     assert found["total_tokens"] <= found["token_budget"] == 140
     assert found["context"] == {"file": ["a.py"], "task": ["testing"], "language": ["python"]}
@@ -74,13 +75,14 @@ def test_optimal_proves_itself(brim: Brim) -> None:
     assert lowest["upper_bound"] is None
 
 
-def test_constraints_that_are_too_much_end_with_1(brim: Brim) -> None:
+def test_constraints_that_are_too_much_give_way_and_end_with_1(brim: Brim) -> None:
     some(brim)
     ran = brim("plan", *HERE, "--token-budget", "3")
-    assert ran.code == 1
-    assert "1 constraint" in ran.err
-    assert "over the budget" in ran.err
-    assert brim("plan", *HERE, "--token-budget", "3", "--json").json["over_budget"] is True
+    assert (ran.code, ran.err) == (1, "")
+    assert "summary → omitted" in ran.lines[4]
+    assert "4 of 4 were cut or left out to fit 3 tokens" in ran.out
+    found = brim("plan", *HERE, "--token-budget", "3", "--json").json
+    assert (found["over_budget"], found["total_tokens"], len(found["omitted"])) == (False, 0, 4)
 
 
 def test_a_range_draws_a_column_for_each_budget(brim: Brim) -> None:
@@ -92,10 +94,10 @@ def test_a_range_draws_a_column_for_each_budget(brim: Brim) -> None:
     marks = {"full": "█", "summary": "▓", "name-only": "░", "omitted": "·"}
     assert [plan["token_budget"] for plan in found] == [0, 100, 200, 300, 400]
     cell = len(bars["First."]) // 5
-    for at, name in enumerate(["First.", "Second.", "Never.", "Away."]):
+    for at, name in enumerate(["First.", "Second.", "Away.", "Never."]):
         assert bars[name] == "".join(marks[plan["items"][at]["tier"]] * cell for plan in found)
     assert "█ full  ▓ summary  ░ name-only  · omitted" in ran.out
-    whole = brim("plan", *HERE, "--token-budget", "unlimited", "--json").json["total_tokens"]
+    whole = brim("plan", *HERE, "--token-budget", "unlimited", "--no-fill", "--json").json["total_tokens"]
     assert f"everything at its own tier takes {whole:,} tokens" in ran.out
 
 
@@ -115,8 +117,8 @@ def test_a_range_stays_within_the_terminal(brim: Brim, columns: str, encoding: s
 def test_a_range_whose_largest_budget_is_too_small_ends_with_1(brim: Brim) -> None:
     some(brim)
     ran = brim("plan", "--token-budget", "1..3")
-    assert ran.code == 1
-    assert "too much" in ran.out
+    assert (ran.code, ran.err) == (1, "")
+    assert [line.split() for line in ran.lines[1:3]] == [["0.50", "Never.", "·" * 9], ["too", "much", "!" * 9]]
     assert brim("plan", "--token-budget", "1..50").code == 0
 
 
@@ -136,19 +138,19 @@ def test_a_limit_of_characters_binds_too(brim: Brim) -> None:
     assert brim("plan", *HERE, "--max-chars", "100", "--json").json["characters"] <= 100
 
 
-def test_spare_budget_is_filled_when_asked_for(brim: Brim) -> None:
+def test_spare_budget_is_filled_unless_it_is_switched_off(brim: Brim) -> None:
     some(brim)
-    assert "c" in brim("plan", *HERE, "--json").json["summarized"]
-    assert "c" in brim("plan", *HERE, "--fill", "--json").json["full"]
-    env = {"BRIM_INJECTION_FILL": "true"}
-    assert "c" in brim("plan", *HERE, "--json", env=env).json["full"]
-    assert "c" in brim("plan", *HERE, "--no-fill", "--json", env=env).json["summarized"]
+    assert "c" in brim("plan", *HERE, "--json").json["full"]
+    assert "c" in brim("plan", *HERE, "--no-fill", "--json").json["summarized"]
+    env = {"BRIM_INJECTION_FILL": "false"}
+    assert "c" in brim("plan", *HERE, "--json", env=env).json["summarized"]
+    assert "c" in brim("plan", *HERE, "--fill", "--json", env=env).json["full"]
 
 
 def test_thresholds_and_constants_come_from_the_settings(brim: Brim) -> None:
     some(brim)
     assert "b" in brim("plan", *HERE, "--json").json["full"]
-    brim.configure(user="tiers:\n  full: 0.95\nactivation:\n  always: 0.9\n")
+    brim.configure(user="tiers:\n  full: 0.95\nactivation:\n  always: 0.9\ninjection:\n  fill: false\n")
     found = brim("plan", *HERE, "--json").json
     assert "b" in found["summarized"]
     assert "c" in found["full"]

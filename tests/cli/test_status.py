@@ -29,7 +29,7 @@ def test_what_needs_attention_names_the_command_that_helps(brim: Brim) -> None:
     brim("pause")
     brim("limit", "5")
     found = brim("--json").json
-    assert found["rules"] == {"project": 2, "user": 0, "pending": 1}
+    assert found["rules"] == {"project": 2, "user": 0, "pending": 1, "corrections": 0}
     assert (found["spending"]["limit"], found["paused"], found["trusted"]) == (5_000_000, True, False)
     fixes = ["brim init", "brim resume", "brim trust", "brim rules review"]
     assert [each["fix"] for each in found["attention"]] == fixes

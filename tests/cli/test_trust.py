@@ -88,7 +88,7 @@ def test_the_json_lists_what_is_let_in(brim: Brim) -> None:
     found = brim("trust", "--json", "--yes").json
     assert found["behaviors"][1] == {
         **{"id": "b", "name": "name-b", "kind": "directive", "summary": "Do this.", "canonical": "Do this."},
-        **{"tags": [], "when": {}, "status": "active"},
+        **{"tags": [], "when": {}, "blocks": [], "status": "active"},
     }
 
 

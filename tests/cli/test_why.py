@@ -29,8 +29,8 @@ def test_the_account_ends_with_the_tier(brim: Brim) -> None:
     ran = brim("why", "name-b-uv", "--file", "a.py")
     assert (ran.code, ran.err) == (0, "")
     assert ran.lines[0] == "name-b-uv (b-uv): in: confirmed by language"
-    assert ran.lines[-3].split() == ["activation", "0.731"]
-    assert ran.lines[-2].split(maxsplit=1) == ["tier", "full: activation 0.73 is at least 0.7"]
+    assert ran.lines[-3].split() == ["activation", "0.940"]
+    assert ran.lines[-2].split(maxsplit=1) == ["tier", "full: activation 0.94 is at least 0.7"]
     assert ran.lines[-1].split(maxsplit=1) == ["planned", "full within 2,000 tokens"]
     columns = {line.index(line.split(maxsplit=1)[1]) for line in ran.lines[-3:]}
     assert len(columns) == 1
@@ -75,11 +75,11 @@ def test_what_is_out_says_why(brim: Brim, id: str, reason: str) -> None:
 
 def test_under_the_threshold_is_said(brim: Brim) -> None:
     some(brim)
-    found = brim("why", "b-uv", "--file", "a.py", "--json", env={"BRIM_TIERS_FULL": "0.9"}).json
-    assert (found["tier"], found["reason"]) == ("summary", "activation 0.73 is at least 0.3")
+    found = brim("why", "b-uv", "--file", "a.py", "--json", env={"BRIM_TIERS_FULL": "0.95"}).json
+    assert (found["tier"], found["reason"]) == ("summary", "activation 0.94 is at least 0.3")
     env = {"BRIM_TIERS_FULL": "0.99", "BRIM_TIERS_SUMMARY": "0.98", "BRIM_TIERS_NAME_ONLY": "0.97"}
     found = brim("why", "b-uv", "--file", "a.py", "--json", env=env).json
-    assert (found["tier"], found["reason"]) == ("omitted", "activation 0.73 is under 0.97")
+    assert (found["tier"], found["reason"]) == ("omitted", "activation 0.94 is under 0.97")
     found = brim("why", "b-rule", "--json", env=env).json
     assert (found["tier"], found["reason"]) == ("summary", "activation 0.50; a constraint is never below summary")
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from brim.cli.output import cut, heading, lines, listed, paint, symbols, table, tell_all, terminal_width
+from brim.cli.output import cut, heading, lines, listed, paint, symbols, table, terminal_width
 from brim.cli.rule_view import kind_of, one_line
 from brim.errors import InputError
 from brim.injection.plan import InjectionPlan, Item
 from brim.injection.tiers import Tier
-from brim.store.planner import Planner
+from brim.store.planner import Planner, constraints_left_out
 
 DRAWN = 24
 """Budgets that can be drawn: they fit next to the names in 40 columns."""
@@ -61,9 +61,8 @@ def plan_view(planner: Planner, plan: InjectionPlan) -> str:
     rows, more = listed([_row(planner, item) for item in plan.items])
     head = ["activation", "tier", "tokens", "kind", "why", "rule"]
     shown = heading(table([head, *rows], right=frozenset({0, 2}), optional=(3, 4)))
-    tell_all(*(plan.reasons if plan.over_budget else ()))
     proof = _proof(plan) if plan.upper_bound is not None else ""
-    return lines(shown, more, f"\n{total_line(plan)}", proof, *(() if plan.over_budget else plan.reasons))
+    return lines(shown, more, f"\n{total_line(plan)}", proof, *plan.reasons)
 
 
 def _row(planner: Planner, item: Item) -> list[str]:
@@ -82,7 +81,7 @@ def total_line(plan: InjectionPlan) -> str:
     basis = total.basis if total.low == total.high else f"{total.basis} ({total.low:,} to {total.high:,})"
     characters = [] if plan.max_chars is None else [f"{plan.characters:,} of {plan.max_chars:,} characters"]
     line = ", ".join([taken, *characters, f"{basis} for {plan.counter}", plan.format, plan.strategy])
-    return paint(line, "red") if plan.over_budget else line
+    return paint(line, "red") if constraints_left_out(plan) else line
 
 
 def _proof(plan: InjectionPlan) -> str:
@@ -107,8 +106,8 @@ def range_view(plans: Sequence[InjectionPlan]) -> str:
     for (activation, text), items in zip(rows, by_rule, strict=False):
         cells = "".join(marks[item.tier] * cell for item in items)
         picture.append(f"{activation}  {cut(text, width):<{width}}  {cells}")
-    if any(plan.over_budget for plan in plans):
-        over = "".join(("!" if plan.over_budget else " ") * cell for plan in plans)
+    over = "".join(("!" if constraints_left_out(plan) else " ") * cell for plan in plans)
+    if over.strip():
         picture.append(f"{'':4}  {cut('too much', width):<{width}}  {over}".rstrip())
     legend = "  ".join(f"{marks[tier]} {tier}" for tier in DETAIL)
     return "\n".join([*picture, *([more] if more else []), "", legend])

@@ -67,7 +67,7 @@ class Arrangement:
         self.room = None if limits.tokens is None else _room(costs, limits.tokens)
         """The most units that are within the limit of tokens; None is no limit."""
         self._standing: dict[Section, int] = {}
-        self._counted, self._more, self._included = counted, more, 0
+        self._counted, self.more, self._included = counted, more, 0
         self._wanted = sum(slot.mapped is not Tier.OMITTED for slot in self.slots)
         for slot in self.slots:
             tier, slot.tier = slot.tier, Tier.OMITTED
@@ -79,7 +79,7 @@ class Arrangement:
         return self._left(self._included)
 
     def _left(self, included: int) -> int:
-        return self._wanted - included + self._more if self._counted and included else 0
+        return self._wanted - included + self.more if self._counted and included else 0
 
     def _frame(self, included: int) -> tuple[int, int]:
         return self.costs.frame(self._left(included)) if included else (0, 0)

@@ -324,8 +324,10 @@ def _item(arrangement: Arrangement, slot: Slot) -> Item:
 def _reasons(arrangement: Arrangement, total: Count, *, over: bool) -> list[str]:
     limits = arrangement.limits
     found = []
-    if cut := sum(slot.tier < slot.mapped for slot in arrangement.slots):
-        found.append(f"{cut} of {len(arrangement.slots)} were cut or left out to fit {_limit(arrangement)}")
+    if cut := arrangement.more + sum(slot.tier < slot.mapped for slot in arrangement.slots):
+        found.append(
+            f"{cut} of {len(arrangement.slots) + arrangement.more} were cut or left out to fit {_limit(arrangement)}"
+        )
     if over:
         held = sum(slot.protected for slot in arrangement.slots)
         least = (

@@ -17,7 +17,7 @@ from brim.behaviors.behavior import EdgeKind, Status
 from brim.injection.costs import ENCODINGS, StoredCosts
 from brim.injection.mapper import ActivationTierMapper
 from brim.injection.plan import Item
-from brim.injection.text import PROTECTED, says_all
+from brim.injection.text import PROTECTED, is_protected, says_all
 from brim.injection.tiers import Tier
 from brim.models.light import lookup
 from brim.tokens.count import Count
@@ -108,12 +108,11 @@ class Planner:
         whole: bool = False,
         session: Session | None = None,
         limited: bool = True,
-        floor: str = "fit",
     ) -> InjectionPlan:
         """Return what goes in within *budget* tokens (None is no limit). *key* is the setting that it comes from.
 
         *whole* includes each rule in full or not at all, dropping the lowest first. Without *limited*, the plan shows
-        what activation alone gives: no limit of characters, no filling up. *floor* is that of the mapper.
+        what activation alone gives: no limit of characters, no filling up.
         """
         config = self.config
         strategy = "lowest-first" if whole else config["injection.strategy"]
@@ -133,12 +132,13 @@ class Planner:
             whole=whole,
             session=session,
             costs=self.costs,
-            floor=floor,
+            floor="fit",
             more=len(values) - len(fits),
         )
         is_kept = {id for id, _ in kept}
         left_out = [self._left_out(id, value, mapper, id in fits) for id, value in values if id not in is_kept]
-        return plan.replace(items=(*plan.items, *left_out)) if left_out else plan
+        ranked = sorted((*plan.items, *left_out), key=lambda item: (-item.activation, item.id))
+        return plan.replace(items=tuple(ranked)) if left_out else plan
 
     def _affordable(self, mapper: ActivationTierMapper, budget: int | None, session: Session | None) -> set[str]:
         """Return the ids of those that are due and can be in the plan, and of those that aren't due."""
@@ -203,6 +203,11 @@ class Planner:
         return {id: each.name for id, each in {**self.behaviors, **others}.items()}
 
 
+def constraints_left_out(plan: InjectionPlan) -> list[Item]:
+    """Return the constraints that have to go in, and are too much for the budget of *plan*."""
+    return [item for item in plan.omitted if item.mapped is not Tier.OMITTED and is_protected(item.behavior)]
+
+
 def session_planner(
     scopes: Scopes, config: Config, context: Context, session: Session, event: str, *, now: float
 ) -> Planner:
@@ -213,21 +218,19 @@ def session_planner(
 
 
 def tell_session(planner: Planner, session: Session, event: str) -> InjectionPlan:
-    """Let *event* happen to *session*, and return what is told then. What is over budget is not told."""
+    """Let *event* happen to *session*, and return what is told then."""
     if event == "prompt":
         session.next_prompt()
     session.begin(BEGINNINGS.get(event, event))
     if event in BEGINNINGS:
         found = planner.plan(planner.config[START_KEY], session=session)
-        if not found.over_budget:
-            session.record(found)
+        session.record(found)
         return found
     dynamic = planner.config[DYNAMIC_KEY]
     found = planner.plan(session.budget(dynamic), key=DYNAMIC_KEY, session=session)
     if session.remaining == 0 and dynamic != 0 and found.token_budget == 0:
         found = found.replace(reasons=(f"the {session.used:,} tokens of this session are used up",))
-    if not found.over_budget:
-        session.charge(found)
+    session.charge(found)
     return found
 
 

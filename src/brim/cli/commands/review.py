@@ -15,6 +15,7 @@ from brim.cli.options import (
     complete_rule,
     here,
     is_person_there,
+    need_person,
     one_key,
     option,
     scope_of,
@@ -136,6 +137,7 @@ def _decide_corrections(options: Namespace) -> int:
         raise InputError("--accept N and --dismiss N are about corrections; 'review accept RULE' is about a note")
     if options.text and len(options.accept) != 1:
         raise InputError("--text belongs to one --accept N")
+    need_person("accepts or dismisses corrections")
     workspace = here()
     corrections = Suggestions(workspace.home)
     found = {number: corrections.find(number) for number in (*options.accept, *options.dismiss)}
@@ -154,6 +156,7 @@ def _decide_corrections(options: Namespace) -> int:
 def _decide(options: Namespace) -> int:
     if not options.ids:
         raise InputError(f"which note? 'brim rules review' lists them: brim rules review {options.action} ID")
+    need_person("accepts or rejects notes")
     workspace = here()
     accepts = options.action == "accept"
     with workspace.open() as scopes, scopes.writing():

@@ -32,7 +32,15 @@ from brim.injection.plan import InjectionPlan, Item
 from brim.injection.session import Session
 from brim.injection.text import render
 from brim.store.events import note_injection
-from brim.store.planner import BEGINNINGS, DYNAMIC_KEY, START_KEY, Planner, session_planner, tell_session
+from brim.store.planner import (
+    BEGINNINGS,
+    DYNAMIC_KEY,
+    START_KEY,
+    Planner,
+    constraints_left_out,
+    session_planner,
+    tell_session,
+)
 from brim.store.rulebook import find_rule
 from brim.store.scopes import Scopes
 from brim.tokens.counters import counter_for
@@ -58,7 +66,7 @@ def why(options: Namespace) -> int:
     why. With RULE, it explains that rule: which conditions it was compared with, what came from connected rules, and
     why it applies or doesn't. Nothing is recorded.
 
-    Exits with 1 if the rules that must go in don't fit.
+    Exits with 1 if constraints don't fit.
 
     Examples:
       brim why --file src/app.py
@@ -94,7 +102,7 @@ def _plan(options: Namespace) -> int:
         else:
             say(lines(plan_view(planner, plans[0]), _agent_line(plans[0], scopes, workspace)))
     tell_trust(workspace)
-    return 1 if plans[-1].over_budget else 0
+    return 1 if constraints_left_out(plans[-1]) else 0
 
 
 def _agent_line(plan: InjectionPlan, scopes: Scopes, workspace: Workspace) -> str:
@@ -228,8 +236,7 @@ def prompt(options: Namespace) -> int:
 
     Nothing else goes to standard output. Everything that matters goes in whole, and the least important is left out
     until it fits. With --tiered it goes in as detail, summary or name, by how much it matters: 'brim why' shows which
-    and why. Exits with 1 if it does not fit: constraints are never cut below a summary. Then the smallest possible text
-    is printed, and standard error says by how much it is too long.
+    and why. If not everything fits, the last line counts what was left out; exits with 1 if a constraint was.
 
     Examples:
       brim prompt --file src/app.py > rules.md
@@ -255,7 +262,7 @@ def prompt(options: Namespace) -> int:
             _tell_nothing(scopes, context)
     tell_all(*found.reasons)
     tell_trust(workspace)
-    return 1 if found.over_budget else 0
+    return 1 if constraints_left_out(found) else 0
 
 
 # Sessions -------------------------------------------------------------------------------------------------------
@@ -283,7 +290,7 @@ def activate(options: Namespace) -> int:
       clear, compact    the window was emptied: as start, and everything may be shown again
       resume            a session goes on where it was
 
-    Exits with 1, and tells the agent nothing, if the constraints alone are too much for the budget.
+    If not everything fits, the last line counts what was left out.
 
     Examples:
       brim activate --file src/app.py --prompt 'run the tests'
@@ -300,15 +307,12 @@ def activate(options: Namespace) -> int:
     with workspace.open(migrate=True) as scopes, _session(scopes, options, workspace) as session:
         planner = session_planner(scopes, workspace.config, context, session, options.event, now=workspace.now)
         found = tell_session(planner, session, options.event)
-        if found.included and not found.over_budget and options.session is not None:
+        if found.included and options.session is not None:
             told, active = [item.behavior for item in found.included], [each.id for each in planner.results]
             note_injection(scopes, told, active, now=workspace.now, session=options.session, event=options.event)
     # Printed after it is written: charged but not said is a loss, said but not charged a broken promise.
     _say_told(planner, found, session, options)
     tell_trust(workspace)
-    if found.over_budget:
-        note(f"nothing was told: {'; '.join(found.reasons)}")
-        return 1
     if not found.included and not options.as_json:
         tell_all(*found.reasons)
     return 0
@@ -328,7 +332,7 @@ def _session(scopes: Scopes, options: Namespace, workspace: Workspace) -> Iterat
 
 
 def _say_told(planner: Planner, found: InjectionPlan, session: Session, options: Namespace) -> None:
-    text = "" if found.over_budget else render(found)
+    text = render(found)
     if not options.as_json:
         if sys.stdout is not None:
             sys.stdout.write(text)
