@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from brim.behaviors.behavior import Behavior, Status
+from brim.behaviors.behavior import Behavior, BehaviorKind, Status
 from brim.behaviors.blocks import said, too_much
-from brim.behaviors.inference import infer
 from brim.behaviors.jsonl import as_object, edge_object
 from brim.cli.options import says_yes
 from brim.cli.output import block, counted, note, paint, printable
@@ -67,9 +66,9 @@ def is_meant(blocks: Iterable[str], *, yes: bool) -> bool:
 
 
 def heard(behavior: Behavior) -> str:
-    """Return when agents are told *behavior*, by its conditions, or else by what its own words speak of."""
-    conditions = (behavior.when or infer(behavior.canonical, tags=behavior.tags)).conditions
-    if not conditions:
+    """Return when agents are told *behavior*: by its conditions, else by what its own words speak of."""
+    conditions = (behavior.when or behavior.inferred).conditions
+    if not conditions or (not behavior.when and behavior.kind is BehaviorKind.CONSTRAINT):
         return "at the start of every session"
     said = [
         _HEARD.get(key, "{key} is {}").format(_values(key, values), key=key.replace("_", " "))
