@@ -236,9 +236,9 @@ def named(call: dict[str, Any]) -> str:
 
 
 def show(what: str, text: str) -> None:
-    """Print the beginning of a text below what it is."""
+    """Print the beginning of a text below what it is; headings say nothing new."""
     print(f"    {what}:")
-    lines = [line for line in text.rstrip("\n").split("\n") if not line.startswith("## ")]
+    lines = [line for line in text.rstrip("\n").split("\n") if not line.startswith(("## ", "Rules "))]
     for line in lines[:SHOWN_LINES]:
         print(shorten(line, 104) if len(line) > 104 else f"      {line}")
     if len(lines) > SHOWN_LINES:

@@ -144,6 +144,19 @@ IGNORED: tuple[str, ...] = (
     "home/rows/*/sessions/*",
     "home/rows/*/edges/*",
     "*/outcome",  # what came of a rule
+    "*/out/receipt/steps",  # what a tiered pruner did, step by step
+    "*brim show*/out/read_by",  # which agents read the rule from a file by themselves
+    "*brim doctor*/out/findings/tokens/read",
+    "*brim doctor*/out/findings/tokens/saved",
+    "*brim import-rules*/out/problems",  # what was left out, and why
+    "*brim config*/out/injection.fill/*",  # whole texts when they fit
+    "commands-sessions/*brim usage*/out/total/cost",  # gpt-5.5-codex has a price and a window in the table
+    "commands-sessions/*brim usage*/out/total/unpriced_requests",
+    "commands-sessions/*brim usage*/out/unpriced/gpt-5.5-codex",
+    "commands-sessions/031 brim usage --utc/err",
+    "commands-sessions/019 brim watch*/out/cost",
+    "commands-sessions/019 brim watch*/out/unpriced/gpt-5.5-codex",
+    "commands-sessions/019 brim watch*/out/window_others/*",
     "*brim watch*/out/*auto_compact",  # where the client compacts,
     "*brim watch*/out/*answer_tokens",
     "*brim watch*/out/*plan_windows",  # and how much of the plan's windows is used

@@ -70,6 +70,7 @@ def test_the_resource_keeps_to_the_default_budget(full: World, oracle: Oracle, b
 def test_what_was_cut_says_how_to_get_the_rest(world: World) -> None:
     long = "Write the changelog by hand. " + "People look there for the news of a release. " * 8
     world.teach(long, kind="constraint", name="changelog")
+    (world.user / "config.yaml").write_text("token_budget:\n  default: 60\n")
     told = world.read("brim://behaviors/active")
     assert long.strip() not in told
     assert told.endswith("`brim://behaviors/expand/NAME` has one of these whole\n")
@@ -92,7 +93,9 @@ def test_a_project_that_is_not_trusted_tells_nothing(world: World) -> None:
     world.teach("Never push to main.", scope="user")
     (world.project / ".brim" / "config.yaml").write_text("token_budget:\n  default: 7\n")
     untrust(str(world.project), str(world.user), now=NOW)
-    assert world.read("brim://behaviors/active") == "## Constraints\n- Never push to main.\n"
+    assert world.read("brim://behaviors/active") == (
+        "Rules your user set, kept by brim:\n## Constraints\n- Never push to main.\n"
+    )
     assert [rule["name"] for rule in world.call("list").data["rules"]] == ["never-push-to-main"]
     assert world.call("status").data["token_budget"] == 2_000
     assert world.call("why", id="delete-tests").failed
