@@ -13,7 +13,7 @@ import pytest
 import brim as library
 from brim.store.trust import trust
 from tests.cli.conftest import Brim
-from tests.cli.stored import behavior, edges_in, events_in, file_of, recalled, remember
+from tests.cli.stored import FRAME, behavior, edges_in, events_in, file_of, recalled, remember
 
 LONG = "It is said here once more, and in more words than it takes to say it, so that it costs something. " * 3
 
@@ -41,7 +41,7 @@ def test_without_a_session_nothing_is_recorded(brim: Brim) -> None:
     before = file_of(brim).read_bytes()
     ran = brim("activate", "--file", "a.py")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out == "## Constraints\n- Never push to main.\n## Directives\n- Run the tests first.\n- Use uv.\n"
+    assert ran.out == f"{FRAME}## Constraints\n- Never push to main.\n## Directives\n- Run the tests first.\n- Use uv.\n"
     found = told(brim)
     assert (found["text"], found["session"], found["budget"]) == (ran.out, None, 500)
     assert file_of(brim).read_bytes() == before
@@ -98,7 +98,7 @@ def test_what_was_shown_waits_and_says_how_long(brim: Brim) -> None:
         again = told(brim, "--session", "s")
         assert (again["text"], again["tokens"], again["session"]["prompts"]) == ("", 0, prompt)
         assert f"again in {6 - prompt} prompt" in again["items"][0]["reason"]
-    assert told(brim, "--session", "s")["ids"] == ["test", "uv", "rule"]
+    assert told(brim, "--session", "s")["ids"] == ["test", "uv"]  # a rule for everything is told once
     assert told(brim, "--session", "other")["ids"] == ["test", "uv", "rule"]
 
 
@@ -170,10 +170,10 @@ def test_constraints_that_are_too_much_are_not_told_nor_charged(brim: Brim) -> N
 
 def test_what_went_in_is_noted_as_used(brim: Brim) -> None:
     some(brim)
-    told(brim, "--session", "s", "--event", "tool")
-    assert {id: each.usage.injected for id, each in recalled(brim).items()} == {"uv": 1, "test": 1, "rule": 1}
+    told(brim, "--session", "s", "--event", "tool")  # a rule for everything doesn't come with a tool
+    assert {id: each.usage.injected for id, each in recalled(brim).items()} == {"uv": 1, "test": 1, "rule": 0}
     (event,) = events_in(brim, "injected")
-    assert (event.session, event.detail["ids"], event.detail["event"]) == ("s", ["test", "uv", "rule"], "tool")
+    assert (event.session, event.detail["ids"], event.detail["event"]) == ("s", ["test", "uv"], "tool")
 
 
 def test_what_comes_up_together_again_and_again_is_tied_together(brim: Brim) -> None:
@@ -238,12 +238,12 @@ def test_a_session_is_told_a_projects_rules_only_if_it_is_trusted(brim: Brim) ->
     remember(brim, behavior("mine", text="My rule."))
     remember(brim, behavior("theirs", text="Their rule."), scope="project")
     ran = brim("activate", "--session", "s")
-    assert (ran.code, ran.out) == (0, "Rules your user set, kept by brim:\n## Directives\n- My rule.\n")
+    assert (ran.code, ran.out) == (0, f"{FRAME}## Directives\n- My rule.\n")
     assert "brim trust" in ran.err
     assert "Their rule." in brim("activate").out
     trust(str(brim.cwd), str(brim.home / ".brim"), now=0)
     ran = brim("activate", "--session", "s")
-    assert (ran.code, ran.out, ran.err) == (0, "Rules your user set, kept by brim:\n## Directives\n- Their rule.\n", "")
+    assert (ran.code, ran.out, ran.err) == (0, f"{FRAME}## Directives\n- Their rule.\n", "")
     assert recalled(brim, "project")["theirs"].usage.injected == 1
     assert recalled(brim)["mine"].usage.injected == 1
 
@@ -251,10 +251,10 @@ def test_a_session_is_told_a_projects_rules_only_if_it_is_trusted(brim: Brim) ->
 def test_a_project_cannot_switch_off_the_users_own_rules(brim: Brim) -> None:
     remember(brim, behavior("mine", "constraint", "My rule."))
     brim.configure("token_budget:\n  dynamic_context: 0\n")
-    assert brim("activate", "--session", "s").out == "## Constraints\n- My rule.\n"
-    assert brim("activate").out == "## Constraints\n- My rule.\n"
+    assert brim("activate", "--session", "s").out == f"{FRAME}## Constraints\n- My rule.\n"
+    assert brim("activate").out == f"{FRAME}## Constraints\n- My rule.\n"
     trust(str(brim.cwd), str(brim.home / ".brim"), now=0)
-    assert brim("activate", "--session", "other").out == "## Constraints\n- My rule.\n"
+    assert brim("activate", "--session", "other").out == f"{FRAME}## Constraints\n- My rule.\n"
 
 
 @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="nothing is read-only for root")

@@ -212,18 +212,21 @@ def session_planner(
     return Planner(scopes, config, context, now=now, always=beginning or event == "prompt", told=told)
 
 
-def tell_session(planner: Planner, session: Session, event: str) -> InjectionPlan:
-    """Let *event* happen to *session*, and return what is told then. What is over budget is not told."""
+def tell_session(planner: Planner, session: Session, event: str, *, floor: str = "fit") -> InjectionPlan:
+    """Let *event* happen to *session*, and return what is told then. What is over budget is not told.
+
+    *floor* is that of the mapper.
+    """
     if event == "prompt":
         session.next_prompt()
     session.begin(BEGINNINGS.get(event, event))
     if event in BEGINNINGS:
-        found = planner.plan(planner.config[START_KEY], session=session)
+        found = planner.plan(planner.config[START_KEY], session=session, floor=floor)
         if not found.over_budget:
             session.record(found)
         return found
     dynamic = planner.config[DYNAMIC_KEY]
-    found = planner.plan(session.budget(dynamic), key=DYNAMIC_KEY, session=session)
+    found = planner.plan(session.budget(dynamic), key=DYNAMIC_KEY, session=session, floor=floor)
     if session.remaining == 0 and dynamic != 0 and found.token_budget == 0:
         found = found.replace(reasons=(f"the {session.used:,} tokens of this session are used up",))
     if not found.over_budget:

@@ -68,8 +68,7 @@ def why(options: Namespace) -> int:
     if options.id is not None:
         return _why_rule(options)
     if options.text:
-        options.tiered = True
-        return prompt.run(options)
+        return _print_text(options, floor="fit")
     return _plan(options)
 
 
@@ -238,6 +237,11 @@ def prompt(options: Namespace) -> int:
     for name in ("strategy", "fill"):
         if getattr(options, name) is not None and not options.tiered:
             raise InputError(f"--{name} belongs to --tiered: without it, everything goes in whole or not at all")
+    return _print_text(options, floor="summary", whole=not options.tiered)
+
+
+def _print_text(options: Namespace, *, floor: str, whole: bool = False) -> int:
+    """Print what an agent is told, and nothing else; *floor* and *whole* are those of the planner."""
     workspace = here(planning_flags(options, START_KEY))
     budget = workspace.config.yours[START_KEY]
     if budget == 0 and options.token_budget is not None:
@@ -245,7 +249,7 @@ def prompt(options: Namespace) -> int:
     context = situation_of(options, workspace)
     with workspace.open() as scopes:
         planner = Planner(scopes, workspace.config, context, now=workspace.now)
-        found = planner.plan(budget, whole=not options.tiered)
+        found = planner.plan(budget, whole=whole, floor=floor)
         text = render(found)
         if options.as_json:
             say_json({"text": text, "tokens": int(found.total_tokens), **planner.to_dict(found)})
@@ -299,7 +303,7 @@ def activate(options: Namespace) -> int:
     context = situation_of(options, workspace)
     with workspace.open(migrate=True) as scopes, _session(scopes, options, workspace) as session:
         planner = session_planner(scopes, workspace.config, context, session, options.event, now=workspace.now)
-        found = tell_session(planner, session, options.event)
+        found = tell_session(planner, session, options.event, floor="summary")
         if found.included and not found.over_budget and options.session is not None:
             told, active = [item.behavior for item in found.included], [each.id for each in planner.results]
             note_injection(scopes, told, active, now=workspace.now, session=options.session, event=options.event)
