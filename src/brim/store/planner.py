@@ -238,8 +238,9 @@ class HookPlanner:
     """Plans for a hook, made of the rules that *context* activates and that *session* lets through.
 
     Finding them takes no lock, so nothing waits while it turns out that nothing is due. Rules without any condition are
-    told when a session begins, or with the first prompt after they were learned; without *always*, they aren't. The
-    rules in *leave* are left out. The planner is true if something may be told.
+    told when a session begins, or with the first prompt after they were learned; without *always*, they aren't, nor are
+    those in *read*, which stand in the window already. The rules in *leave* are left out. The planner is true if
+    something may be told.
     """
 
     def __init__(
@@ -253,11 +254,12 @@ class HookPlanner:
         session: Session | None,
         always: bool = True,
         leave: Collection[str] = (),
+        read: Collection[str] = (),
     ) -> None:
         self._theirs, config = config, config.yours
         self._scopes, self._config, self._now, self._model = scopes, config, now, model
         self._context, self._session, self._always, self._leave = context, session, always, leave
-        self._told = session.shown if session is not None else ()
+        self._told = {*read, *(session.shown if session is not None else ())}
         self._mapper = ActivationTierMapper(**config.section("tiers"), strategy=config["injection.strategy"])
         self._choose()
         if self._values:
