@@ -49,6 +49,8 @@ printf '$ brim fit agent.json --model gpt-4o --tokens 120 > fitted.json
 '
 brim fit agent.json --model gpt-4o --tokens 120 2>&1 >/dev/null | sed -n '1,5p'
 run brim repair broken.json --dry-run || true
+printf '$ python agent_loop.py\n'
+"$python" agent_loop.py
 
 step "In that session, brim"
 "$python" sum_up.py "$place/shop"

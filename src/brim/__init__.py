@@ -1,17 +1,41 @@
 """brim: the context budget for LLM agents.
 
-Fill the context window to the brim, never over. One folder per question: ``tokens`` (how many tokens is this?),
-``models`` (what does this model hold, and what does it charge?), ``history`` (what may leave?), ``window`` (how much
-room is there?).
+Fill the context window to the brim, never over. ``fit`` makes a request fit its model, and ``Guard`` stands around
+every call of a conversation. One package per question: ``tokens`` (how many tokens is this?), ``models`` (what does a
+model hold and charge?), ``history`` (what may leave?), ``window`` (how much room is there?), ``spend`` (who may still
+spend?).
 """
 
 from __future__ import annotations
 
 from brim._lazy import exports
 
-TYPE_CHECKING = False
+TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
+    from brim import activation as activation
+    from brim import behaviors as behaviors
+    from brim import guard as guard
+    from brim import history as history
+    from brim import injection as injection
+    from brim import models as models
+    from brim import scratch as scratch
+    from brim import spend as spend
+    from brim import store as store
+    from brim import tokens as tokens
+    from brim import tracking as tracking
+    from brim import window as window
     from brim.errors import BrimError as BrimError
+    from brim.errors import DoesNotFit as DoesNotFit
+    from brim.errors import InputError as InputError
+    from brim.errors import LimitReached as LimitReached
+    from brim.guard.conversation import Guard as Guard
+    from brim.guard.fitting import Fitted as Fitted
+    from brim.guard.fitting import fit as fit
+    from brim.history.formats import repair as repair
+    from brim.history.formats import validate as validate
+    from brim.history.pruners import prune as prune
+    from brim.models.catalog import cost as cost
+    from brim.models.catalog import model as model
     from brim.tokens.count import Count as Count
     from brim.tokens.counters import count as count
     from brim.tokens.counters import counter_for as counter_for
@@ -20,8 +44,14 @@ __version__ = "0.2.0.dev0"
 
 __getattr__, __dir__ = exports(
     __name__,
+    packages="activation behaviors guard history injection models scratch spend store tokens tracking window",
     **{
-        "errors": "BrimError",
+        "errors": "BrimError DoesNotFit InputError LimitReached",
+        "guard.conversation": "Guard",
+        "guard.fitting": "Fitted fit",
+        "history.formats": "repair validate",
+        "history.pruners": "prune",
+        "models.catalog": "cost model",
         "tokens.count": "Count",
         "tokens.counters": "count counter_for",
     },

@@ -2,6 +2,7 @@
 
 BrimError
 ├── InputError          what was given cannot be read: a missing file, binary data, messages that are not messages
+├── DoesNotFit          not even what must stay of a request fits into the model's window
 ├── ConfigError         a configuration file or variable holds something else than it should
 ├── StoreError          a file of brim's own cannot be used: damaged, newer, busy, read-only, or not to be trusted
 ├── NoExactCounter      an exact count was asked for, and the model's vocabulary is not public
@@ -19,8 +20,19 @@ class BrimError(Exception):
     """Every error that brim raises on purpose."""
 
 
-class InputError(BrimError):
+class InputError(BrimError, ValueError):
     """An argument or input has the wrong form."""
+
+
+class DoesNotFit(BrimError):
+    """What must stay of a request is too large for the model; don't send it.
+
+    ``fitted`` is the nearest that was possible, with its receipt.
+    """
+
+    def __init__(self, message: str, fitted: object = None) -> None:
+        super().__init__(message)
+        self.fitted = fitted
 
 
 class ConfigError(BrimError):

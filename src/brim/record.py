@@ -24,7 +24,7 @@ class Record:
     """A value with annotated fields, given in order or by name.
 
     A class attribute is the default of its field, as in a dataclass; it must be immutable. Define ``__post_init__`` to
-    check the values. Annotations that begin with ``ClassVar`` are not fields.
+    check the values.
 
     >>> class Point(Record):
     ...     x: int
@@ -36,8 +36,7 @@ class Record:
     __match_args__: tuple[str, ...] = ()
 
     def __init_subclass__(cls) -> None:
-        own = [name for name, kind in cls.__annotations__.items() if not str(kind).startswith("ClassVar")]
-        cls.__match_args__ = tuple(dict.fromkeys((*cls.__match_args__, *own)))  # type: ignore[misc]
+        cls.__match_args__ = tuple(dict.fromkeys((*cls.__match_args__, *cls.__annotations__)))  # type: ignore[misc]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         names, values = self.__match_args__, self.__dict__
@@ -67,9 +66,23 @@ class Record:
         """Return a copy with other values in the fields of *changes*."""
         return type(self)(**{name: getattr(self, name) for name in self.__match_args__} | changes)
 
+    def __replace__(self, **changes: Any) -> Self:
+        """Return a copy for ``copy.replace``."""
+        return self.replace(**changes)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain data: records become dicts, tuples become lists."""
-        return {name: _plain(getattr(self, name)) for name in self.__match_args__}
+        return {name: plain(getattr(self, name)) for name in self.__match_args__}
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _: object, __: object) -> Any:
+        """Let a pydantic model have a record as a field: it's given as one, or as a dict of its fields."""
+        from pydantic_core import core_schema as schema
+
+        made = schema.no_info_after_validator_function(lambda fields: cls(**fields), schema.dict_schema())
+        either = schema.union_schema([schema.is_instance_schema(cls), made], mode="left_to_right")
+        either["serialization"] = schema.plain_serializer_function_ser_schema(cls.to_dict)
+        return either
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"{type(self).__name__} is immutable: can't set {name}")
@@ -91,11 +104,35 @@ class Record:
         return tuple([getattr(self, name) for name in self.__match_args__])
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, Record):
-        return value.to_dict()
-    if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
+class Value:
+    """What dataclasses of brim have in common with records: ``to_dict`` and ``copy.replace``."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain data, ready for ``json.dumps``."""
+        return {name: plain(getattr(self, name)) for name in self.__dataclass_fields__}  # type: ignore[attr-defined]
+
+    def __replace__(self, **changes: Any) -> Self:
+        """Return a copy with other values in the fields of *changes*."""
+        from dataclasses import replace
+
+        return replace(self, **changes)  # type: ignore[type-var]
+
+
+def plain(value: Any) -> Any:
+    """Return *value* as JSON has it: a dict, list, text, number, bool or None."""
+    if value is None or isinstance(value, (str, int, float, bool)):
+        return value
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [_plain(each) for each in value]
-    return value
+        return [plain(each) for each in value]
+    if hasattr(value, "items") and hasattr(value, "keys"):
+        return {key if isinstance(key, str) else str(key): plain(each) for key, each in value.items()}
+    for name in ("to_dict", "model_dump"):
+        if callable(found := getattr(value, name, None)):
+            return found() if name == "to_dict" else found(mode="json")
+    fields = getattr(value, "__dataclass_fields__", None)
+    if fields is not None:
+        return {name: plain(getattr(value, name)) for name in fields}
+    # A date, an exact amount, an object of someone else's.
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)

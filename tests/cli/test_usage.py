@@ -105,6 +105,15 @@ def test_a_price_in_the_configuration_counts_at_once(brim: Brim) -> None:
     assert asked(brim)["read"]["new_bytes"] == 0
 
 
+def test_searches_and_the_providers_own_compactions_are_charged(brim: Brim) -> None:
+    used = usage(10, 5) | {"server_tool_use": {"web_search_requests": 2}}
+    used["iterations"] = [{"type": "compaction", **usage(1_000, 100)}, {"type": "message", **usage(10, 5)}]
+    session(brim, answer(used=used))
+    for _ in range(2):  # from the file, then from what was kept of it
+        # 10 in and 5 out; two searches at a cent each; 1,000 in and 100 out
+        assert asked(brim)["total"]["cost"] == 105 + 20_000 + 4_500
+
+
 def test_days_and_projects_can_be_chosen(brim: Brim) -> None:
     session(brim, *[answer(f"m{day}", time=f"2026-01-{day:02}T12:00:00Z") for day in range(1, 11)])
     session(brim, answer("other", cwd="/home/user/web"), slug="-home-user-web")

@@ -38,6 +38,8 @@ COMMANDS = {
     "Never run terraform apply yourself": (["terraform apply -auto-approve"], ["terraform plan"]),
     "Never make changes to the API without asking": ([], ["make test", "make"]),
     "Never log secrets": ([], ["git log", "docker logs x"]),
+    "Never commit a plain Secret manifest.": ([], ["git commit -m x"]),
+    "Don't use `Test` as a prefix of classes": ([], ["./scripts/test", "test -f x"]),
     "Never test in production": ([], ["npm test", "test -f x", "go test ./..."]),
     "Never add dependencies without asking": ([], ["git add ."]),
     "Never run npm run deploy": (["npm run deploy"], ["npm run build"]),

@@ -12,7 +12,7 @@ from collections import Counter, namedtuple
 from collections.abc import Iterable
 from functools import lru_cache
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from brim.behaviors.behavior import Behavior, BehaviorKind, Provenance, Status, Usage
 from brim.behaviors.clauses import HARD, SOFT, Clause, clauses_of, in_order, related, turns
@@ -20,6 +20,7 @@ from brim.behaviors.stems import stem
 from brim.behaviors.when import When
 from brim.behaviors.words import tokens
 from brim.errors import InputError
+from brim.record import plain
 
 NEAR_DUPLICATE = 0.8
 """From here on two texts count as wordings of one rule."""
@@ -80,6 +81,10 @@ class Merged(NamedTuple):
     kept: Behavior
     superseded: Behavior
     changes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain data."""
+        return {name: plain(value) for name, value in self._asdict().items()}
 
 
 def both(first: str, second: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from hashlib import sha256
 from itertools import chain, count, islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from unicodedata import normalize
 
 from brim.behaviors.behavior import (
@@ -34,6 +34,7 @@ from brim.behaviors.words import is_unspaced, looked_at, tokens, word_list
 from brim.errors import InputError
 from brim.files import data_rows
 from brim.masking import mask
+from brim.record import plain
 
 SOURCES = ("human", "agent", "import", "floop", "rules")
 """Who can teach. What an agent teaches is a pending note until a person accepts it."""
@@ -132,6 +133,10 @@ class Learned(NamedTuple):
     behavior: Behavior
     merged_with: Behavior | None
     changes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain data."""
+        return {name: plain(value) for name, value in self._asdict().items()}
 
 
 def learn(

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     Given = str | Iterable[str] | None
-    Condition = tuple[str, tuple[str, ...]]
+
+Condition = tuple[str, tuple[str, ...]]
+"""A key and the values that it may have."""
 
 KEYS = ("file", "language", "task", "environment", "project_type", "branch")
 """The conditions that brim infers. Any other key is a custom one, which the caller has to give."""

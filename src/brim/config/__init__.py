@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from brim._lazy import exports
 
-TYPE_CHECKING = False
+TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.config.places import agents_environment as agents_environment
     from brim.config.places import config_paths as config_paths

@@ -12,8 +12,7 @@ from brim.history.entries import Entry
 from brim.history.pruners import Strategy
 from brim.history.receipt import Pruned
 from brim.tokens.costs import message_costs
-from brim.tokens.messages.fields import compact, get, is_mapping, is_sequence, string
-from brim.tokens.messages.frameworks import langchain_role
+from brim.tokens.messages.fields import compact, first, get, is_mapping, is_sequence, string
 from brim.tokens.protocol import TokenCounter
 
 LEAST = 50
@@ -77,35 +76,7 @@ class Shortener:
 
     def message(self, entry: Entry) -> Any:
         """Return the message with its results shortened."""
-        message = entry.message
-        for field in ("content", "output", "parts"):
-            found = get(message, field)
-            if found is not None:
-                is_result = entry.role == "tool" or langchain_role(message) == "tool"
-                new = self._result(found) if is_result else self._blocks(found)
-                return message if new is found else with_fields(message, **{field: new})
-        return message
-
-    def _blocks(self, value: Any) -> Any:
-        if not is_sequence(value):
-            return value
-        new = [self._block(block) for block in value]
-        return value if all(one is two for one, two in zip(new, value, strict=True)) else new
-
-    def _block(self, block: Any) -> Any:
-        if string(get(block, "type")) == "tool_result" or get(block, "part_kind") == "tool-return":
-            content = get(block, "content")
-            short = self._result(content)
-            return block if short is content else with_fields(block, content=short)
-        for field in ("functionResponse", "function_response"):
-            answer = get(block, field)
-            response = get(answer, "response")
-            if is_mapping(response):
-                short = self._response(response)
-                if short is response:
-                    return block
-                return with_fields(block, **{field: with_fields(answer, response=short)})
-        return block
+        return map_results(entry, lambda _, value: self._response(value) if is_mapping(value) else self._result(value))
 
     def _response(self, value: Any) -> Any:
         """Return the JSON of a response, shortened; one that is too large without its texts becomes a text."""
@@ -126,6 +97,49 @@ class Shortener:
         short = shorten_together(texts, self.limit, self.counter)
         new = iter(short)
         return value if short == texts else map_texts(value, lambda _: next(new))
+
+
+def map_results(entry: Entry, change: Callable[[str, Any], Any]) -> Any:
+    """Return the message of *entry* with *change* applied to each of its results.
+
+    *change* gets the id of the call and the content, and returns that content if nothing is to change.
+    """
+    message = entry.message
+    for field in ("content", "output", "parts", "_content"):
+        found = get(message, field)
+        if found is not None:
+            call = string(first(message, "tool_call_id", "call_id"))
+            new = change(call, found) if call or entry.role == "tool" else _map_blocks(found, change)
+            return message if new is found else with_fields(message, **{field: new})
+    return message
+
+
+def _map_blocks(value: Any, change: Callable[[str, Any], Any]) -> Any:
+    if not is_sequence(value):
+        return value
+    new = [_map_block(block, change) for block in value]
+    return value if all(one is two for one, two in zip(new, value, strict=True)) else new
+
+
+def _map_block(block: Any, change: Callable[[str, Any], Any]) -> Any:
+    if string(get(block, "type")) == "tool_result":
+        return _with(block, "content", string(get(block, "tool_use_id")), change)
+    if string(get(block, "part_kind")) == "tool-return":  # pydantic-ai
+        return _with(block, "content", string(get(block, "tool_call_id")), change)
+    if get(block, "origin") is not None:  # Haystack
+        return _with(block, "result", string(get(get(block, "origin"), "id")), change)
+    for field in ("functionResponse", "function_response"):
+        answer = get(block, field)
+        if is_mapping(get(answer, "response")):
+            new = _with(answer, "response", string(get(answer, "id")), change)
+            return block if new is answer else with_fields(block, **{field: new})
+    return block
+
+
+def _with(holder: Any, field: str, call: str, change: Callable[[str, Any], Any]) -> Any:
+    found = get(holder, field)
+    new = change(call, found)
+    return holder if new is found else with_fields(holder, **{field: new})
 
 
 def map_texts(value: Any, change: Callable[[str], str]) -> Any:

@@ -272,6 +272,8 @@ def _parsed(text: str, name: str) -> Any:
 
     try:
         return json.loads(text.removeprefix("\ufeff"), parse_constant=refuse, parse_float=number)
+    except InputError:
+        raise
     except json.JSONDecodeError as error:
         raise InputError(f"{name}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from None
     except ValueError as error:  # a number of more digits than Python reads

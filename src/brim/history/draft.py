@@ -18,7 +18,7 @@ from brim.history.anthropic import is_directive
 from brim.history.cuts import Unit, may_follow, units_of
 from brim.history.entries import Entry, Provider
 from brim.history.formats import Layout, as_list, find_broken, layout_of, read, refuse_unreadable
-from brim.history.receipt import CacheEffect, Dropped, Pruned, Receipt
+from brim.history.receipt import CacheEffect, Dropped, Pruned, Receipt, Step
 from brim.models.catalog import Price
 from brim.models.catalog import model as model_of
 from brim.tokens.costs import MessageCosts, message_costs
@@ -29,7 +29,7 @@ from brim.tokens.messages.request import compacted
 from brim.tokens.protocol import TokenCounter, require_counter
 
 if TYPE_CHECKING:
-    from brim.history.watermark import Decisions
+    from brim.history.decisions import Decisions
 
 Pin = Callable[[Any], bool] | Collection[int | str]
 """Messages that stay: a predicate, or their places in the list, their ids, or ids of calls in them."""
@@ -105,6 +105,8 @@ class Draft:
     """Notes for the receipt."""
     changed: frozenset[int] = frozenset()
     """The places, in the given list, of messages that were replaced."""
+    steps: tuple[Step, ...] = ()
+    """Steps for the receipt."""
 
     @property
     def provider(self) -> Provider:
@@ -152,6 +154,12 @@ class Draft:
     def noted(self, note: str) -> Draft:
         """Return this draft with one more note for the receipt."""
         return replace(self, notes=(*self.notes, note))
+
+    def stepped(self, action: str, indices: Iterable[int], tokens: int) -> Draft:
+        """Return this draft with one more step for the receipt; it saves *tokens*."""
+        prices = self.cache_prices()
+        saving = None if prices is None else int(prices.read * tokens)
+        return replace(self, steps=(*self.steps, Step(action, tuple(sorted(indices)), tokens, saving)))
 
     def indices(self, kept: Collection[int]) -> list[int]:
         """Return the places, in the given list, of the messages in the units *kept*."""
@@ -291,7 +299,7 @@ class Draft:
             entries[at] = replace(entries[at], message=message)
         for unit, (start, stop) in zip(self.units, pairwise(self.starts), strict=True):
             units.append(replace(unit, entries=tuple(entries[start:stop])))
-        places = frozenset(entries[at].index for at in changed)
+        places = self.changed | {entries[at].index for at in changed}
         new_costs = self.costs.replaced(list(changed), costs)
         return replace(self, messages=messages, units=units, costs=new_costs, changed=places)
 
@@ -333,7 +341,7 @@ class Draft:
         cache = self._cache_effect(chosen, int(after), prices)
         about = pruner, self.provider, self.model, self.target, self.before, after
         told = (*self.notes, *notes, *self._thinking_notes(chosen))
-        receipt = Receipt(*about, dropped, fits, why_not, cache, told)
+        receipt = Receipt(*about, dropped, fits, why_not, cache, told, self.steps)
         return Pruned(messages, after, fits, receipt, decisions)
 
     def _without_a_place(self, kept: Collection[int], limit: int) -> list[int]:

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, Literal, Protocol, cast, runtime_checkable
 
+from brim.history.bridge import in_thread
 from brim.history.draft import Draft, Pin, draft, whole_number
 from brim.history.entries import Provider
 from brim.history.formats import as_list
@@ -73,6 +74,23 @@ class Strategy(Pruner, ABC):
         """Return the places of the *messages* to look at; None for all."""
         return None
 
+    async def aprune(
+        self,
+        messages: Sequence[Any],
+        target: int,
+        *,
+        model: str | None = None,
+        tools: Sequence[Any] | None = None,
+        provider: Provider | Literal["auto"] = "auto",
+        counter: TokenCounter | None = None,
+        fill: bool = False,
+        pin: Pin | None = None,
+        shorten: bool = False,
+    ) -> Pruned:
+        """Prune in another thread, so that the event loop goes on; an async summarizer runs in the loop."""
+        about: Any = {"model": model, "tools": tools, "provider": provider, "counter": counter}
+        return await in_thread(self.prune, messages, target, fill=fill, pin=pin, shorten=shorten, **about)
+
     @abstractmethod
     def choose(self, work: Draft, fill: bool) -> Pruned:
         """Return what stays of *work*.
@@ -120,3 +138,23 @@ class SlidingWindowPruner(Strategy):
         kept = work.select(work.target, oldest=oldest, fill=fill)
         too_old = dict.fromkeys(range(oldest), f"older than the newest {self.turns} turns")
         return work.finish("sliding", kept, reasons=too_old)
+
+
+def prune(
+    messages: Sequence[Any],
+    target: int,
+    *,
+    model: str | None = None,
+    tools: Sequence[Any] | None = None,
+    provider: Provider | Literal["auto"] = "auto",
+    counter: TokenCounter | None = None,
+    fill: bool = False,
+    pin: Pin | None = None,
+    shorten: bool = False,
+) -> Pruned:
+    """Drop the oldest units of *messages* until the rest fits: ``FifoPruner().prune``.
+
+    The other pruners are classes. ``brim.fit`` takes the target from the model.
+    """
+    about: Any = {"model": model, "tools": tools, "provider": provider, "counter": counter}
+    return FifoPruner().prune(messages, target, fill=fill, pin=pin, shorten=shorten, **about)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from brim.history.decisions import Decisions
 from brim.history.entries import Provider
+from brim.record import Value
 from brim.tokens.count import Count
-
-if TYPE_CHECKING:
-    from brim.history.watermark import Decisions
 
 
 @dataclass(frozen=True, slots=True)
-class Dropped:
+class Dropped(Value):
     """Messages that left together, and why."""
 
     indices: tuple[int, ...]
@@ -27,7 +26,7 @@ class Dropped:
 
 
 @dataclass(frozen=True, slots=True)
-class CacheEffect:
+class CacheEffect(Value):
     """What a prune does to the provider's prompt cache."""
 
     prefix_tokens: int
@@ -53,11 +52,25 @@ class CacheEffect:
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
+class Step(Value):
+    """One thing that was done to make a history fit."""
+
+    action: str
+    """``cleared``, ``folded``, ``shortened``, ``dropped`` or ``summarized``."""
+    indices: tuple[int, ...]
+    """The places of the messages, in the given list."""
+    tokens: int
+    """How many tokens that saves."""
+    saving: int | None
+    """What each later request saves by it, in micro-dollars; None if the price is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt(Value):
     """What a prune did, and why."""
 
     pruner: str
-    """The strategy: ``fifo``, ``sliding``, ``summarize``, ``watermark``, ``cap`` or ``shorten``."""
+    """The strategy: ``fifo``, ``sliding``, ``summarize``, ``watermark``, ``cap``, ``shorten`` or ``tiered``."""
     provider: Provider
     """Whose rules were kept."""
     model: str | None
@@ -78,6 +91,8 @@ class Receipt:
     """The effect on the prompt cache; None if nothing changed."""
     notes: tuple[str, ...] = ()
     """Anything else worth knowing."""
+    steps: tuple[Step, ...] = ()
+    """What was done, in order, where messages were changed and not only dropped."""
 
     @property
     def over_by(self) -> int:
@@ -87,12 +102,14 @@ class Receipt:
     def __str__(self) -> str:
         gone = sum(len(unit.indices) for unit in self.dropped)
         what = f"{gone:,} message{'' if gone == 1 else 's'} dropped" if gone else "nothing dropped"
+        changed = [f"{len(step.indices):,} {step.action}" for step in self.steps if step.action != "dropped"]
+        what = ", ".join((*changed, what))
         text = f"{self.pruner}: {what}, {self.before:,} -> {self.after:,} of {self.target:,} tokens"
         return text if self.fits else f"{text}; does not fit: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)
-class Pruned:
+class Pruned(Value):
     """A history that its provider accepts, and the receipt."""
 
     messages: list[Any]
@@ -108,7 +125,7 @@ class Pruned:
 
 
 @dataclass(frozen=True, slots=True)
-class Violation:
+class Violation(Value):
     """One place where a history breaks a rule of its provider."""
 
     index: int
@@ -120,7 +137,7 @@ class Violation:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Change(Value):
     """One thing that ``repair`` did."""
 
     index: int
@@ -134,7 +151,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Repaired:
+class Repaired(Value):
     """A history made valid again, and every change made to it."""
 
     messages: list[Any]

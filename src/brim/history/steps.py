@@ -61,8 +61,10 @@ def with_newest_step(work: Draft) -> Draft:
         changed = {at: message for at, message in short.items() if message is not work.entry_at(at).message}
         new = work.with_messages(changed, message_costs(work.counter, list(changed.values()))) if changed else work
         if new.price(wanted) <= new.target:
-            indices = ", ".join(str(work.entry_at(at).index) for at in changed)
-            return new.noted(f"the newest step didn't fit: its results were shortened in messages {indices}")
+            places = [work.entry_at(at).index for at in changed]
+            named = ", ".join(map(str, places))
+            new = new.noted(f"the newest step didn't fit: its results were shortened in messages {named}")
+            return new.stepped("shortened", places, work.total - new.total)
         if limit == LEAST:
             break
         limit = max(LEAST, int(limit * 0.8) - 1)

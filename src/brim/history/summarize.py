@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from brim.errors import InputError
+from brim.history.bridge import finished
 from brim.history.content import result_text, text_of, user_message
 from brim.history.draft import Draft, whole_number
 from brim.history.entries import Entry
@@ -32,21 +33,26 @@ TROUBLE = ("error", "traceback", "failed", "exception", "denied", "not found")
 NO_ROOM = "there is no room for a summary next to what must stay: left out"
 
 
+Summarizer = Callable[[list[Any]], str | Awaitable[str]]
+"""Gives a summary of messages."""
+
+
 class SummarizePruner(Strategy):
     """Puts one summary in place of the oldest units.
 
     It is made again, of more of them, until everything fits.
 
     *summarize* is given the messages that leave, oldest first (after a first round that was too large the summary so
-    far, then what leaves with it), and returns a text. Without it the summary quotes: the user's words, the calls, what
-    went wrong (see ``extract``). It becomes a message of the user's, between ``<summary>`` tags.
+    far, then what leaves with it), and returns a text; it may be async. Without it the summary
+    quotes: the user's words, the calls, what went wrong (see ``extract``). It becomes a message of the
+    user's, between ``<summary>`` tags.
 
     A summary that isn't smaller than what it replaces is rejected, and what it would have replaced is dropped. If
     *summarize* raises or returns no text, the quoting summary is used. The receipt says which it was. At least
     *min_turns* turns stay while the target allows.
     """
 
-    def __init__(self, summarize: Callable[[list[Any]], str] | None = None, *, min_turns: int = 3) -> None:
+    def __init__(self, summarize: Summarizer | None = None, *, min_turns: int = 3) -> None:
         if summarize is not None and not callable(summarize):
             raise InputError(f"summarize must be callable, not {type(summarize).__name__}")
         self.summarize, self.min_turns = summarize, whole_number("min_turns", min_turns)
@@ -86,7 +92,7 @@ class SummarizePruner(Strategy):
         if self.summarize is not None:
             earlier = [_tagged(work, so_far)] if so_far else []
             try:
-                text = self.summarize([*earlier, *(entry.message for entry in entries)])
+                text = finished(self.summarize([*earlier, *(entry.message for entry in entries)]))
             except Exception as error:  # a summary must not end the agent's turn: quoting always works
                 notes.append(f"summarize failed ({type(error).__name__}: {error}): the summary quotes instead")
             else:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from brim.errors import InputError
+from brim.history.decisions import Decisions
 from brim.history.draft import CachePrices, Draft, whole_number
 from brim.history.pruners import Strategy
 from brim.history.receipt import Pruned
@@ -16,8 +15,6 @@ from brim.tokens.anchor import digests
 
 MOST_CONVERSATIONS = 1_000
 """So many conversations does one pruner remember; the one that it cut longest ago is forgotten first."""
-VERSION = 1
-"""The version of the JSON of ``Decisions``."""
 DEFAULT_LOW = 0.6
 """The low mark if prices are unknown."""
 OVERHEAD = 0.2
@@ -25,81 +22,6 @@ OVERHEAD = 0.2
 MARKS = tuple(mark / 100 for mark in range(90, 25, -5))
 """The low marks that are tried, as shares of the high one, highest first: the more stays, the better. Below the last
 one the agent would forget more than money can justify."""
-
-
-@dataclass(frozen=True, slots=True)
-class Decisions:
-    """What has been cut so far.
-
-    Transcript and decisions give the same view in any process.
-    """
-
-    cut: int = 0
-    """The first message of the run that stays; all after it stay too."""
-    kept: tuple[int, ...] = ()
-    """Messages before the cut that stay."""
-    digest: str = ""
-    """Identifies the messages before the cut; empty if they can't be written down, and then it matches nothing."""
-    cuts: int = 0
-    """How often it was cut."""
-
-    def __post_init__(self) -> None:
-        numbers = (self.cut, self.cuts, *self.kept)
-        if any(not isinstance(number, int) or isinstance(number, bool) or number < 0 for number in numbers):
-            raise InputError(f"decisions: places must be whole numbers from 0 on, not {numbers!r}")
-        if list(self.kept) != sorted(set(self.kept)) or (self.kept and self.kept[-1] >= self.cut):
-            raise InputError(f"decisions: kept must be in order and before the cut at {self.cut}, not {self.kept!r}")
-        if not isinstance(self.digest, str):
-            raise InputError(f"decisions: digest must be a text, not {self.digest!r}")
-
-    def view(self, messages: Sequence[Any]) -> list[int] | None:
-        """Return the places in *messages* that stay.
-
-        None if these decisions were made on another transcript.
-        """
-        if not self.cut:
-            return list(range(len(messages)))
-        if not self.digest or self.cut > len(messages) or _digest(messages[: self.cut]) != self.digest:
-            return None
-        return [*self.kept, *range(self.cut, len(messages))]
-
-    def cut_again(self, messages: Sequence[Any], indices: Sequence[int], broken: Collection[int]) -> Decisions:
-        """Return the decisions to keep the messages at the places *indices*.
-
-        All that follow the last of them stay too.
-
-        The cut lies before the run of kept messages that reaches to the end; kept messages before it are listed.
-        *broken* messages don't end the run: a call that waits for its result now will have it in the next turn.
-        """
-        stays = {*indices, *broken}
-        cut = len(messages)
-        while cut and cut - 1 in stays:
-            cut -= 1
-        kept = tuple(place for place in indices if place < cut)
-        return Decisions(cut, kept, _digest(messages[:cut]), self.cuts + 1)
-
-    def to_json(self) -> str:
-        """Return the decisions as one line of JSON."""
-        return json.dumps({"version": VERSION, **asdict(self)}, separators=(",", ":"))
-
-    @classmethod
-    def from_json(cls, text: str) -> Decisions:
-        """Return the decisions that ``to_json`` wrote; ``InputError`` for anything else."""
-        try:
-            found = json.loads(text)
-            version = found.pop("version")
-            decisions = cls(**{**found, "kept": tuple(found["kept"])})
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            raise InputError("decisions: this is not what WatermarkPruner wrote; start over without them") from None
-        if version != VERSION:
-            raise InputError(f"decisions: version {version!r} is not {VERSION}; start over without them")
-        return decisions
-
-
-def _digest(messages: Sequence[Any]) -> str:
-    """Return what identifies *messages*; empty if one of them can't be written down."""
-    found = list(digests(messages, None, ""))
-    return found[-1] if found and len(found) == len(messages) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +111,12 @@ class WatermarkPruner(Strategy):
         if turn_seconds is not None and not (isinstance(turn_seconds, (int, float)) and turn_seconds >= 0):
             raise InputError(f"turn_seconds must be a number, 0 or more, not {turn_seconds!r}")
         self._warm = turn_seconds is None or turn_seconds <= ttl
+
+    def __copy__(self) -> WatermarkPruner:
+        """Return a pruner that remembers on its own from here on."""
+        made = object.__new__(type(self))
+        made.__dict__ |= self.__dict__ | {"_known": dict(self._known)}
+        return made
 
     def view(self, messages: list[Any]) -> list[int] | None:
         """Return what the decisions so far leave of *messages*.

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from brim._lazy import exports
 
-TYPE_CHECKING = False
+TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.hooks.process import main as main
 

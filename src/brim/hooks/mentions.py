@@ -48,6 +48,7 @@ _COMMITS = r"(?i)\b(?:commit|stag|check in|push|add)"
 VERBS = ("push", "force-push", "commit", "rebase", "stash", "merge", "publish", "deploy")
 """What people call a command by, and little else, directly after *never*."""
 ADVERBS = ("ever", "directly", "automatically", "blindly", "just", "and", "or", "to", "git")
+ARTICLES = ("a", "an", "any")
 LEADS = ("use", "using", "run", "running", "call", "via", "with", "of", "than", "invoke", "execute", "start")
 """Words after which a program is meant by its name."""
 WORDS = (
@@ -191,9 +192,9 @@ def _quoted_command(quoted: list[str], part: Part) -> str:
     """Return the command in backticks or quotes that *part* is."""
     program, *given = part.named
     for name in quoted:
-        first, *rest = name.lower().split() or [""]
-        wanted = [word for word in rest if word[:1] not in ("<", "[", "$", "*", "…") and word != "..."]
-        if first.rsplit("/", 1)[-1] == program.lower() and all(any(_same(each, w) for each in given) for w in wanted):
+        first, *rest = name.split() or [""]
+        wanted = [word for word in map(str.lower, rest) if word[:1] not in ("<", "[", "$", "*", "…") and word != "..."]
+        if first.rsplit("/", 1)[-1] == program and all(any(_same(each, w) for each in given) for w in wanted):
             return name
     return ""
 
@@ -221,7 +222,10 @@ def _verb(words: list[str], part: Part) -> str:
     program, *given = (word.lower() for word in part.named)
     plain = [word for word in given if not word.startswith("-")]
     does = plain[1] if plain[:1] and plain[0] in RUNNERS and len(plain) > 1 else plain[0] if plain else ""
-    for word in (each for one in words for each in one.split("/")):
+    said = [each for one in words for each in one.split("/")]
+    for at, word in enumerate(said):
+        if said[at + 1 : at + 2] and said[at + 1] in ARTICLES:  # of one thing that isn't to be committed
+            return ""
         forced = word == "force-push"
         if word in VERBS and (does == word.removeprefix("force-") or program.split(".")[0] == word):
             if forced and not any(_same(each, flag) for each in given for flag in ("-f", "--force")):

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from math import fsum
 
+from brim.behaviors.behavior import Behavior
 from brim.injection.tiers import FIDELITY, Tier
 from brim.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from brim.behaviors.behavior import Behavior
-    from brim.tokens.count import Count
+from brim.tokens.count import Count
 
 
 class Item(Record):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from brim._lazy import exports
 
-TYPE_CHECKING = False
+TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.install.doctor import Diagnosis as Diagnosis
     from brim.install.doctor import diagnose as diagnose

@@ -13,7 +13,9 @@ from brim.models import overrides
 from brim.models.charges import Charges, all_records, below_config, charges_of, priced, record_of, today
 from brim.models.light import UNKNOWN_WINDOW, Found, find, input_within
 from brim.models.overrides import PRICE_FIELDS
-from brim.models.usage import Tokens, read_usage
+from brim.models.response import Reported, read_response
+from brim.models.usage import Tokens
+from brim.record import Value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rates:
+class Rates(Value):
     """Prices of each kind of token, in USD per million.
 
     ``None`` means unknown, never free.
@@ -79,7 +81,7 @@ class Price(Rates):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Model:
+class Model(Value):
     """A model's window, limits, tokenizer and prices."""
 
     name: str
@@ -192,14 +194,14 @@ def _rates(row: Row) -> dict[str, Any]:
     return {field: Decimal(row[field]) for field in PRICE_FIELDS if field in row}
 
 
-def cost(usage: object, model: str | Model, *, on: date | None = None) -> int | None:
+def cost(usage: object, model: str | Model | None = None, *, on: date | None = None) -> int | None:
     """Return the cost of one request in micro-dollars.
 
     Returns ``None`` if a price that it needs is unknown.
 
-    *usage* is the provider's report of one request, as a mapping or object; *on* is the day of the request, today by
-    default. The sum is exact and is rounded up once. A counter that is 0 needs no price, so a request without tokens
-    costs 0 at any model.
+    *usage* is a response of the provider's, which says its model and service tier, or only its report of usage, as a
+    mapping or object; *model* outranks what it says. *on* is the day of the request, today by default. The sum is exact
+    and is rounded up once. A counter that is 0 needs no price, so a request without tokens costs 0 at any model.
 
     Sound, searches and the provider's own compactions are charged at their own prices. What another model answered
     (``usage.iterations`` names it) and a service tier without a known price make it ``None``.
@@ -210,9 +212,13 @@ def cost(usage: object, model: str | Model, *, on: date | None = None) -> int | 
     >>> cost({"input_tokens": 1_000, "output_tokens": 100}, "claude-sonnet-4-5")
     4500
     """
-    tokens = usage if isinstance(usage, Tokens) else read_usage(usage)
+    reported = Reported(usage) if isinstance(usage, Tokens) else read_response(usage)
+    tokens = reported.tokens
     if tokens.is_nothing:
         return 0
+    if model is None and not reported.model:
+        raise InputError("cost needs a model: this usage doesn't say which one answered, so pass model=")
+    model = reported.model if model is None else model
     charges = charges_of(model) if isinstance(model, str) else _charges(model)
     return charges.cost(tokens, today() if on is None else (on.year, on.month, on.day))
 

@@ -58,11 +58,12 @@ class CacheBreak:
 
     def priced(self, request: Request, prices: PriceList) -> Self:
         """Return it with what it cost, as *request* was priced."""
-        moved, left = {"cache_read": request.cache_read + self.tokens}, self.tokens
+        used, left = request.tokens, self.tokens
+        moved = {"cache_read": used.cache_read + left}
         for name in ("cache_write_5m", "cache_write_1h", "input"):
-            moved[name] = max(0, getattr(request, name) - left)
-            left -= getattr(request, name) - moved[name]
-        costs = [prices.request(each, each.model, each.time) for each in (request, replace(request, **moved))]  # type: ignore[arg-type] # it has the counters
+            moved[name] = max(0, getattr(used, name) - left)
+            left -= getattr(used, name) - moved[name]
+        costs = [prices.request(each, request.model, request.time) for each in (used, used.replace(**moved))]
         return self if None in costs else replace(self, cost=max(0, costs[0] - costs[1]))  # type: ignore[operator]
 
 

@@ -169,7 +169,7 @@ def _bare(model: str) -> str:
 def put_costs(requests: Iterable[Request], prices: PriceList) -> None:
     """Write into each of *requests* what it costs: by *prices*, else what its client says, else None."""
     for request in requests:
-        cost = prices.request(request, request.model, request.time)  # type: ignore[arg-type] # it has the counters
+        cost = prices.request(request.tokens, request.model, request.time)
         request.cost = request.reported if cost is None else cost
 
 

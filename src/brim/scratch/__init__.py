@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from brim._lazy import exports
 
-TYPE_CHECKING = False
+TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.scratch.dead_ends import DeadEnd as DeadEnd
     from brim.scratch.dead_ends import DeadEndDetector as DeadEndDetector

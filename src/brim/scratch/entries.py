@@ -5,6 +5,8 @@ An entry has no secrets in it, nothing that steers a terminal, and never an endl
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from brim._sha import sha256_hex
 from brim.masking import mask
 from brim.record import Record
@@ -13,8 +15,10 @@ from brim.scratch.quotes import begun, cleaned, one_line, shortened, telling_lin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
     from typing import Any
+else:
+    Any = object  # importing typing would take a hook too long
 
 KINDS = (
     *("human", "decision", "state", "dead-end", "artifact", "command"),

@@ -3,15 +3,16 @@
 Bottom up: ``money`` is amounts and what requests cost. ``limits`` has the rules of one limit, its notices, and
 ``CostBudget``, which watches one while money is spent. ``periods`` has limits per day, week, month or session, in
 dollars or tokens. ``ledger`` is what a ledger of many scopes does: it decides
-before the money is spent (``brim.store.open_ledger`` opens one). ``account`` compares one session's requests with its
-client's own total, and ``meter`` adds up the requests of a stream, each once.
+before the money is spent (``brim.store.open_ledger`` opens one), and ``spending`` is the money of one request.
+``account`` compares one session's requests with its client's own total, and ``meter`` adds up the
+requests of a stream, each once.
 """
 
 from __future__ import annotations
 
 from brim._lazy import exports
 
-TYPE_CHECKING = False
+TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.spend.ledger import Ledger as Ledger
     from brim.spend.ledger import Reservation as Reservation
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from brim.spend.periods import Allowance as Allowance
     from brim.spend.periods import Ceiling as Ceiling
     from brim.spend.periods import read_ceiling as read_ceiling
+    from brim.spend.spending import Spend as Spend
+    from brim.spend.spending import may_be_billed as may_be_billed
 
 __getattr__, __dir__ = exports(
     __name__,
@@ -42,4 +45,5 @@ __getattr__, __dir__ = exports(
     meter="SpendMeter",
     money="PriceList Prices estimate_cost in_dollars micro_dollars",
     periods="Allowance Ceiling read_ceiling",
+    spending="Spend may_be_billed",
 )

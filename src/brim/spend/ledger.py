@@ -12,11 +12,12 @@ from brim.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Protocol
+    from collections.abc import Awaitable, Callable, Sequence
+    from typing import Any, Protocol
 
     from brim.spend.limits import Limit, Raise
     from brim.spend.periods import Allowance, Ceiling
+    from brim.spend.spending import Spend
     from brim.tracking.notices import Notice
 else:
     Protocol = object
@@ -31,6 +32,9 @@ _SIGNS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 
 LEASE = 60.0
 """Seconds that a reservation stands without being settled."""
+
+LONG_LEASE = 600.0
+"""Seconds that a request's money stands until its response: as long as SDKs wait for one."""
 
 LONGEST_LEASE = 7 * 24 * 3600.0
 
@@ -260,3 +264,54 @@ class Ledger(Protocol):
 
         Each is sent once per limit, whichever process is first.
         """
+
+
+class Spender:
+    """What every ledger also has: ``spend`` for one request, and its calls for ``asyncio``.
+
+    The async calls run in one thread of the ledger's own, so a lock that another process holds never stops the loop.
+    """
+
+    def spend(
+        self,
+        scope: str,
+        *,
+        model: str,
+        messages: Sequence[Any],
+        max_output: int,
+        tools: Sequence[Any] | None = None,
+        lease: float = LONG_LEASE,
+    ) -> Spend:
+        """Return the money for one request, to reserve with ``with`` or ``async with``.
+
+        *max_output* is the most that may come back: what you send as ``max_tokens``.
+
+            with ledger.spend("shop/agent-1", model=model, messages=messages, max_output=1_000) as spend:
+                spend.settle(client.messages.create(...))
+        """
+        from brim.spend.spending import Spend, most_it_costs
+        from brim.tokens.counters import counter_for
+
+        prompt = counter_for(model).count_messages(messages, tools).high
+        amount = most_it_costs(model, prompt, max_output)
+        return Spend(self, scope, amount, model=model, tokens=prompt + max_output, lease=lease)  # type: ignore[arg-type]
+
+    async def areserve(self, scope: str, amount: int, **more: Any) -> Reservation:
+        """Reserve as ``reserve`` does, without blocking the event loop."""
+        reserved: Reservation = await self._in_loop(self.reserve, scope, amount, **more)  # type: ignore[attr-defined]
+        return reserved
+
+    async def asettle(self, reservation: Reservation | str, amount: int, **more: Any) -> Reservation:
+        """Settle as ``settle`` does, without blocking the event loop."""
+        settled: Reservation = await self._in_loop(self.settle, reservation, amount, **more)  # type: ignore[attr-defined]
+        return settled
+
+    async def arelease(self, reservation: Reservation | str) -> Reservation:
+        """Release as ``release`` does, without blocking the event loop."""
+        released: Reservation = await self._in_loop(self.release, reservation)  # type: ignore[attr-defined]
+        return released
+
+    def _in_loop(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Awaitable[Any]:
+        from brim.spend.spending import in_loop, on_worker
+
+        return in_loop(on_worker(self, function, *args, **kwargs))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from brim._lazy import exports
 
-TYPE_CHECKING = False
+TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.store.events import Event as Event
     from brim.store.ledger import SqliteLedger as SqliteLedger

@@ -452,7 +452,8 @@ def _connection(path: str, mode: str, timeout: float, *first: str) -> sqlite3.Co
     """Return a connection with its settings, after a first look at the file."""
     quoted = os.path.abspath(path).replace("\\", "/").replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     uri = f"file:{quoted if quoted.startswith('/') else '/' + quoted}?{mode}"
-    connection = sqlite3.connect(uri, timeout=timeout, isolation_level=None, uri=True)
+    # A ledger has a connection for each thread, and the one that closes it closes them all.
+    connection = sqlite3.connect(uri, timeout=timeout, isolation_level=None, uri=True, check_same_thread=False)
     try:
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
         for pragma in (*first, "user_version", "foreign_keys = ON", "synchronous = NORMAL", *CAREFUL):

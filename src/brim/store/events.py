@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from brim.errors import StoreError
@@ -16,7 +17,7 @@ from brim.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from typing import Any
 
     from brim.activation.weights import Pair
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from brim.store.database import Database
     from brim.store.scopes import Scopes
     from brim.store.store import Store
+else:
+    Any = object  # importing typing would take a hook too long
 
 SHORT = 14
 """Characters of a word in which no secret that is told by its shape has room. Made ids have 12."""

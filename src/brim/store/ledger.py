@@ -1,16 +1,17 @@
 """``SqliteLedger``: the ledger in a file. Every call is one transaction that holds the lock from its first look.
 
 What a call has returned is on the disk: unlike the rest of the store it waits for that (``synchronous=FULL``), so that
-no settled amount is lost in a power cut. One ledger belongs to one thread; open another for the next.
+no settled amount is lost in a power cut. Each thread gets its own connection, and so does a process after a fork.
 """
 
 from __future__ import annotations
 
 import os
 import time
+from _thread import get_ident
 from contextlib import contextmanager
 
-from brim.errors import InputError, LimitReached
+from brim.errors import InputError, LimitReached, StoreError
 from brim.spend.ledger import (
     EXPIRED,
     LEASE,
@@ -22,6 +23,7 @@ from brim.spend.ledger import (
     DaySum,
     Reservation,
     ScopeStatus,
+    Spender,
     lineage,
 )
 from brim.spend.limits import ASKED, CLOSED, OPEN, STOPPED, WARN, WRAP_UP, WRAPPING_UP, Limit, Raise
@@ -40,14 +42,14 @@ from brim.spend.periods import (
     read_ceiling,
 )
 from brim.store.books import Books, Scope, below, is_ending
-from brim.store.database import TIMEOUT, Closing, open_database
+from brim.store.database import TIMEOUT, open_database
 from brim.store.project import LIMITS_SINCE, scope_at
 from brim.tracking.notices import Subscribers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any
+    from typing import Any, Self
 
     from brim.store.database import Database
     from brim.tracking.notices import Notice
@@ -69,19 +71,60 @@ def open_ledger(
     It is made if it is missing, unless *migrate* is False. *warn* is the share of a limit that is worth a warning.
     *clock* says when a lease has ended: every process on one ledger should have the same.
     """
-    database = open_database(ledger_path(address), migrate=migrate, timeout=timeout)
+    database = _open(ledger_path(address), migrate, timeout)
+    return SqliteLedger(database, warn=warn, clock=clock, timeout=timeout)
+
+
+def _open(path: str, migrate: bool, timeout: float) -> Database:
+    database = open_database(path, migrate=migrate, timeout=timeout)
     if not database.readonly:
         database.run("PRAGMA synchronous = FULL")
-    return SqliteLedger(database, warn=warn, clock=clock)
+    return database
 
 
-class SqliteLedger(Closing):
-    """A ``brim.spend.Ledger`` in one SQLite file."""
+class SqliteLedger(Spender):
+    """A ``brim.spend.Ledger`` in one SQLite file.
 
-    def __init__(self, database: Database, *, warn: float = WARN, clock: Callable[[], float] = time.time) -> None:
-        self.database = database
+    One object serves many threads, and goes on after a fork.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        warn: float = WARN,
+        clock: Callable[[], float] = time.time,
+        timeout: float = TIMEOUT,
+    ) -> None:
+        self._path, self._timeout = os.path.abspath(database.path), timeout
+        self._open = {(os.getpid(), get_ident()): database}
+        self._closed = False
         self._warn, self._clock = warn, clock
         self._subscribers = Subscribers()
+
+    @property
+    def database(self) -> Database:
+        """The file, through the connection of this thread and process: SQLite can't share one after a fork."""
+        me = os.getpid(), get_ident()
+        found = self._open.get(me)
+        if found is None:
+            if self._closed:
+                raise StoreError(f"{self._path}: this ledger was closed: open it again")
+            found = self._open[me] = _open(self._path, False, self._timeout)
+        return found
+
+    def close(self) -> None:
+        """Close the file for all threads of this process. Closing twice does nothing."""
+        self._closed = True
+        for (process, _), database in self._open.items():
+            if process == os.getpid():  # closing what another process opened could end its locks
+                database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     # Limits -----------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from brim._lazy import exports
 
-TYPE_CHECKING = False
+TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.tokens.anchor import Anchor as Anchor
     from brim.tokens.anchor import AnchoredTokenCounter as AnchoredTokenCounter

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Protocol
 
+from brim.models.response import read_response
+from brim.record import Value
 from brim.tokens.calibrate import MAX_RATIO, MIN_RATIO, CalibrationStore, learn
 from brim.tokens.costs import MessageCosts, message_costs
 from brim.tokens.count import PREFIX_ERROR, Count
@@ -83,7 +85,7 @@ def _fields(value: object) -> Mapping[str, object]:
 
 
 @dataclass(frozen=True, slots=True)
-class Anchor:
+class Anchor(Value):
     """One report of the tokens for messages, tools and a model."""
 
     digest: str
@@ -206,22 +208,25 @@ class AnchoredTokenCounter:
     def report(
         self,
         messages: Sequence[Any],
-        reported_tokens: int,
+        reported_tokens: object,
         tools: Sequence[Any] | None = None,
         *,
         output_tokens: int = 0,
     ) -> Anchor | None:
-        """Remember the provider's *reported_tokens* for *messages* and *tools*.
+        """Remember the provider's *reported_tokens* for *messages* and *tools*, or read them from its response.
 
-        That is all of the input: fresh, read from the cache and written to it. When the reply is the last of *messages*
-        already, give its *output_tokens* as well; otherwise it is part of the rest when it is appended later.
+        They are all of the input: fresh, read from the cache and written to it. When the reply is the last of
+        *messages* already, give its *output_tokens* as well; otherwise it is part of the rest when it is appended
+        later.
 
         Nothing is remembered, and None returned, when there are no messages or no tokens: such events say nothing.
         """
+        given = reported_tokens
+        reported = given if isinstance(given, int) else read_response(given).tokens.prompt
         known = list(digests(messages, tools, self.model))
-        if reported_tokens <= 0 or output_tokens < 0 or not messages or len(known) != len(messages):
+        if reported <= 0 or output_tokens < 0 or not messages or len(known) != len(messages):
             return None
-        anchor = Anchor(known[-1], len(messages), int(reported_tokens) + int(output_tokens), self.model)
+        anchor = Anchor(known[-1], len(messages), int(reported) + int(output_tokens), self.model)
         if self._calibrations is not None and self.anchors.get(anchor.digest) != anchor:
             self._teach(self._calibrations, anchor, self._longest(known[:-1]), messages, tools)
         self.anchors.put(anchor)

@@ -53,6 +53,10 @@ class Calibration(namedtuple("Calibration", "ratio spread samples", defaults=(1.
 
     __slots__ = ()
 
+    def to_dict(self) -> dict[str, float]:
+        """Return the three numbers by name."""
+        return self._asdict()
+
     def __new__(cls, ratio: float = 1.0, spread: float = 0.0, samples: float = 0.0) -> Calibration:
         """Begin with *ratio* (a prior), or with what a store kept."""
         if not (MIN_RATIO <= ratio <= MAX_RATIO and 0 <= spread <= MAX_RATIO and 0 <= samples < math.inf):

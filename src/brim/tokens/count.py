@@ -10,9 +10,11 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal, NoReturn
+    from typing import Any, Literal, NoReturn
 
     Basis = Literal["exact", "anchored", "calibrated", "estimated"]
+else:
+    Basis = str  # importing typing would take a hook too long
 
 __all__ = ["BASES", "Count", "weakest"]
 
@@ -110,13 +112,31 @@ class Count(int):
         low, high = self.low + more.low, self.high + more.high
         return Count(int(self) + int(more), weakest(self.basis, more.basis), low, high, note)
 
-    __radd__ = __add__
+    def __radd__(self, other: int, /) -> Count:
+        return self.__add__(other)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a Count is immutable: cannot set {name!r}")
 
     def __delattr__(self, name: str) -> NoReturn:
         raise AttributeError(f"a Count is immutable: cannot delete {name!r}")
+
+    def to_dict(self) -> dict[str, int | str]:
+        """Return the value and what it rests on, as JSON has it."""
+        return {"value": int(self), "basis": self.basis, "low": self.low, "high": self.high, "note": self.note}
+
+    def __replace__(self, **changes: Any) -> Count:
+        """Return a copy with other values in the fields of *changes*, for ``copy.replace``."""
+        return Count(**{**self.to_dict(), **changes})
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _: object, __: object) -> Any:
+        """Let a pydantic model have a count as a field: it's given as one, as a number, or as ``to_dict`` gives it."""
+        from pydantic_core import core_schema as schema
+
+        whole = schema.no_info_after_validator_function(cls, schema.int_schema(ge=0))
+        fields = schema.no_info_after_validator_function(lambda found: cls(**found), schema.dict_schema())
+        return schema.union_schema([schema.is_instance_schema(cls), whole, fields], mode="left_to_right")
 
     def __reduce__(self) -> tuple[type[Count], tuple[int, Basis, int, int, str]]:
         return Count, (int(self), self.basis, self.low, self.high, self.note)
@@ -126,7 +146,8 @@ class Count(int):
             return f"Count({int(self)})"
         return f"Count({int(self)}, {self.basis}, {self.low} to {self.high})"
 
-    __str__ = int.__repr__
+    def __str__(self) -> str:
+        return int.__repr__(self)
 
 
 def _join(first: str, second: str) -> str:

@@ -102,6 +102,8 @@ def chunks(source: Source, on_read: Callable[[int], object]) -> Iterator[str]:
     try:
         with open(source.path, "rb") as file:
             yield from _decoded(file, source.name, on_read)
+    except InputError:
+        raise
     except OSError as error:
         raise InputError(f"{source.name}: {error.strerror or error}") from None
     except ValueError:  # a zero byte in the name

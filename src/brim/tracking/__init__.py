@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from brim._lazy import exports
 
-TYPE_CHECKING = False
+TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.tracking.budget import ContextBudget as ContextBudget
     from brim.tracking.compaction import Pending as Pending

@@ -7,13 +7,16 @@ which byte of the stream its line begins. Give the fields by name.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from brim.models.usage import Tokens
 from brim.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Any
+else:
+    Any = object  # importing typing would take a hook too long
 
 ROLES = ("user", "assistant", "system", "summary", "error")
 """Who speaks in a ``Message``: ``summary`` is what a compaction left, ``error`` what the provider answered instead."""

@@ -11,7 +11,6 @@ from brim.record import Record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import ClassVar
 
 CONTEXT_WARNING = "CONTEXT_WARNING"
 COMPACT_DUE = "COMPACT_DUE"
@@ -25,7 +24,7 @@ KINDS = (CONTEXT_WARNING, COMPACT_DUE, COST_WARNING, COST_LIMIT, INPUT_REQUESTED
 class Notice(Record):
     """Something that a person or an agent must be told. ``str(notice)`` is the sentence."""
 
-    kind: ClassVar[str]
+    kind = ""
     """One of ``KINDS``."""
 
 

@@ -20,6 +20,7 @@ from operator import attrgetter
 from typing import Any, BinaryIO, NamedTuple, Protocol, Self
 
 from brim.errors import InputError
+from brim.models.usage import Tokens
 from brim.tracking.events import Event, RunTotal, StateSeen, Usage
 from brim.tracking.readers import AnyReader, format_of
 from brim.tracking.readers.claude import report_of
@@ -291,13 +292,25 @@ class Request:
     factors: Sequence[str] = ()
     reported: int | None = None
     cost: int | None = None
+    extras: Sequence[int] = ()
+    compactions: Sequence[Sequence[Any]] = ()
+    """The fields of each ``Tokens`` in the usage's ``compactions``, as JSON can hold them."""
 
     @classmethod
     def of(cls, event: Usage, path: str) -> Self:
         """Return what a reader's *event* from the file *path* says; one without a key is keyed by its place."""
         used, key = event.tokens, event.request or f"{PLACE}{event.at}:{path}"
         about = (not event.agent, event.final, event.model, event.time, event.session)
-        return cls(key, *about, *_COUNTS(used), used.writes_are_input, used.factors, event.cost)
+        compactions = [[getattr(each, name) for name in Tokens.__match_args__] for each in used.compactions]
+        priced: dict[str, Any] = {"reported": event.cost, "extras": used.extras, "compactions": compactions}
+        return cls(key, *about, *_COUNTS(used), used.writes_are_input, used.factors, **priced)
+
+    @property
+    def tokens(self) -> Tokens:
+        """What the request is charged for."""
+        compactions = tuple(Tokens(*each) for each in self.compactions)
+        charged = self.writes_are_input, tuple(self.factors), tuple(self.extras), compactions
+        return Tokens(*_COUNTS(self), *charged)
 
     @property
     def message(self) -> str:

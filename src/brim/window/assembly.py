@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brim.history import Provider, Receipt
+from brim.record import Value
 from brim.tokens.count import Count
 
 SECTIONS = ("system_prompt", "procedure", "knowledge", "episodes", "history", "current_message", "framing")
@@ -16,7 +17,7 @@ SHOWN = 40
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class DroppedItem:
+class DroppedItem(Value):
     """Something that was given and is not in the request."""
 
     index: int
@@ -35,7 +36,7 @@ class DroppedItem:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class Section(Value):
     """One part of the request."""
 
     name: str
@@ -70,7 +71,7 @@ def _many(count: int, kind: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Assembly:
+class Assembly(Value):
     """A request that is ready to send, with its account."""
 
     messages: list[Any]

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from brim.errors import InputError
 from brim.history import FifoPruner, Provider, Pruner
 from brim.history.draft import whole_number
+from brim.record import Value
 from brim.tokens.counters import counter_for
 from brim.tokens.protocol import TokenCounter, require_counter
 from brim.window.assembler import Assembler, Limits
@@ -19,7 +20,7 @@ TOKENS = "a whole number of tokens"
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryConfig:
+class MemoryConfig(Value):
     """The limits of a working memory, in tokens of its model."""
 
     max_working_memory_tokens: int = 100_000

@@ -177,9 +177,6 @@ def _list_view(found: list[Behavior], came: dict[str, Outcome], now: float, sort
     columns["text"] = lambda each: cut(one_line(each), LONGEST)
     rows = [list(columns), *([show(each) for show in columns.values()] for each in found)]
     places = {name: at for at, name in enumerate(columns)}
-    spare = [places[name] for name, by in (("learned", "new"), ("uses", "used")) if sort != by]
-    spare += [places["refuses"]] if "refuses" in places else []
-    return heading(table(rows, right=frozenset({places["uses"]}), optional=spare))
     spare = [places[name] for name in ("learned", *NUMBERS[::-1]) if SORTED_BY.get(sort) != name]
     spare += [places["refuses"]] if "refuses" in places else []
     return heading(table(rows, right=frozenset(places[name] for name in NUMBERS), optional=spare))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from brim._lazy import exports
 
-TYPE_CHECKING = False
+TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.scratch.dead_ends.detector import DeadEndDetector as DeadEndDetector
     from brim.scratch.dead_ends.step import RULES as RULES

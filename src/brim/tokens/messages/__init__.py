@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from brim._lazy import exports
 
-TYPE_CHECKING = False
+TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.tokens.messages.request import measure as measure
     from brim.tokens.messages.rules import Framing as Framing

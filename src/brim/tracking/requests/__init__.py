@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from brim._lazy import exports
 
-TYPE_CHECKING = False
+TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.tracking.requests.composition import Change as Change
     from brim.tracking.requests.composition import Part as Part

@@ -1,0 +1,500 @@
+"""``Guard``: every call of a conversation fits, stays within its limit, and is measured."""
+
+from __future__ import annotations
+
+import copy
+import os
+import shutil
+import tempfile
+import threading
+import time
+import warnings
+import weakref
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any, Generic, Literal, Self, TypeVar
+
+from brim.activation import Context, Graph, activate
+from brim.behaviors import Behavior
+from brim.errors import DoesNotFit, InputError
+from brim.guard.fitting import Fitted, Name, Request, in_request, named, room_for
+from brim.guard.tiers import TieredPruner
+from brim.history.bridge import in_thread
+from brim.history.content import listed, text_of
+from brim.history.decisions import digest_of
+from brim.history.draft import Pin
+from brim.history.entries import Provider
+from brim.history.formats import as_list
+from brim.history.pruners import Pruner
+from brim.history.receipt import Dropped, Receipt, Step
+from brim.history.summarize import Summarizer
+from brim.history.watermark import WatermarkPruner
+from brim.injection import ActivationTierMapper, render
+from brim.models.light import lookup
+from brim.models.response import Reported, read_response
+from brim.spend.ledger import LONG_LEASE, Ledger, ScopeStatus
+from brim.spend.money import micro_dollars
+from brim.spend.spending import Spend, most_it_costs
+from brim.store.ledger import open_ledger
+from brim.tokens.anchor import AnchoredTokenCounter
+from brim.tokens.calibrate import MemoryCalibrationStore
+from brim.tokens.count import Count
+from brim.tokens.counters import counter_for
+from brim.tokens.messages.fields import get, is_sequence, string
+from brim.tokens.protocol import TokenCounter
+from brim.tracking.budget import ContextBudget
+from brim.tracking.events import Usage
+from brim.tracking.readers import AnyReader
+from brim.window.budget import window_of
+
+M = TypeVar("M")
+E = TypeVar("E")
+
+CONVERSATIONS = 10_000
+"""How many conversations a guard remembers; one that was forgotten is cut from the start again."""
+RULE_TOKENS = 500
+"""The most tokens of rules in the system prompt."""
+
+
+class Guard:
+    """Fits, reserves, settles and measures every call of one conversation.
+
+    Give it the whole transcript in every call. It's sent as it is until it no longer fits; then it's cut as *strategy*
+    says (by default in tiers, see ``TieredPruner``), and the cut stays the same until the next one is needed, so the
+    provider's cache stays warm. Counts rest on what the provider reported for the calls before.
+
+    *ledger* is where money is counted: an address for ``open_ledger``, or a ledger. Every call reserves the most that
+    it can cost in *scope* before it's sent. *limit_usd* is a limit of your own for that scope: it never changes a
+    stored one, and the smaller one holds. Without a ledger it holds for this process and its children.
+
+    *rules* are told in the system prompt (``call.system``), those that matter for the first prompt, in at most
+    *rule_tokens*; none by default, because a library reads no configuration. *max_output*, *target*, *sure*, *pin* and
+    *provider* are those of ``fit``. *summarize* and *exclude_tools* go to the default strategy.
+
+    One guard may be used from many threads and event loops.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        ledger: str | Ledger | None = None,
+        scope: str = "agent",
+        limit_usd: float | str | Decimal | None = None,
+        max_output: int | None = None,
+        target: int | None = None,
+        sure: bool = False,
+        strategy: Name | Pruner | None = None,
+        summarize: Summarizer | None = None,
+        exclude_tools: Sequence[str] = (),
+        rules: Iterable[Behavior] = (),
+        rule_tokens: int = RULE_TOKENS,
+        provider: Provider | Literal["auto"] = "auto",
+        counter: TokenCounter | None = None,
+        pin: Pin | None = None,
+        lease: float = LONG_LEASE,
+    ) -> None:
+        if strategy is not None and (summarize is not None or exclude_tools):
+            raise InputError("summarize and exclude_tools are for the default strategy: give them to yours instead")
+        self.model: str = model
+        """The model that is called."""
+        self.scope: str = scope
+        """Where the money is counted."""
+        self.max_output: int | None = max_output
+        self.lease: float = lease
+        room_for(model, max_output, target)  # refuses wrong values now, not at the first call
+        self._target, self._sure, self._provider, self._pin = target, sure, provider, pin
+        self.limit: int | None = None if limit_usd is None else micro_dollars(str(limit_usd), up=False)
+        """The caller's own limit, in micro-dollars; None for none."""
+        self.strategy: Pruner = (
+            TieredPruner(summarize=summarize, exclude_tools=exclude_tools) if strategy is None else named(strategy)
+        )
+        if isinstance(self.strategy, WatermarkPruner) and self.strategy.decisions.cut:
+            raise InputError("strategy: a guard remembers its own cuts, so give a WatermarkPruner without decisions")
+        self.ledger: Ledger | None = _ledger(ledger, self.limit)
+        """Where money is counted; None if neither a ledger nor a limit was given."""
+        self.rules: tuple[Behavior, ...] = tuple(rules)
+        """The rules to choose from."""
+        self._rule_tokens = rule_tokens
+        self._given_counter = counter
+        self._conversations: OrderedDict[str, Guard] = OrderedDict()
+        self._others = threading.Lock()
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin a conversation: what follows belongs to one."""
+        self.counter: AnchoredTokenCounter = _anchored(self.model, self._given_counter)
+        """Counts what was sent by what the provider reported for it."""
+        self.gauge: ContextBudget = ContextBudget(window_of(self.model), model=self.model)
+        """How full the window was at the last call."""
+        self._cut = Cut()
+        self._told: str | None = None
+        self._lock = threading.RLock()
+
+    def conversation(self, id: str) -> Guard:
+        """Return the guard of the conversation *id*, with cuts, counts and a gauge of its own.
+
+        Ledger, scope and limit are shared. The same id gives the same guard.
+        """
+        with self._others:
+            found = self._conversations.pop(id, None)
+            if found is None:
+                found = copy.copy(self)
+                found.strategy = copy.copy(self.strategy)
+                found._begin()
+            self._conversations[id] = found
+            if len(self._conversations) > CONVERSATIONS:
+                self._conversations.popitem(last=False)
+        return found
+
+    def call(
+        self,
+        messages: Sequence[M],
+        *,
+        system: Any = None,
+        tools: Sequence[Any] | None = None,
+        max_output: int | None = None,
+    ) -> Call[M]:
+        """Return the next call of the conversation, for ``with`` or ``async with``.
+
+        On entry it's counted, fitted and its money reserved. Raises ``DoesNotFit`` if not even what must stay fits, and
+        ``LimitReached`` if a limit doesn't allow it: then nothing was reserved.
+        """
+        return Call(self, messages, system, tools, self.max_output if max_output is None else max_output)
+
+    def fit(
+        self,
+        messages: Sequence[M],
+        *,
+        system: Any = None,
+        tools: Sequence[Any] | None = None,
+        max_output: int | None = None,
+    ) -> Fitted[M]:
+        """Return what the next call would send; nothing is reserved."""
+        with self._lock:
+            given = as_list(messages)
+            output, target = room_for(self.model, self.max_output if max_output is None else max_output, self._target)
+            system = with_text(system, self._rule_text(given))
+            cut, note = self._cut.found_in(given)
+            view = cut.view(given)
+            request = Request(view, self.model, system, tools, self._provider, in_request(self.counter.counter, system))
+            pin = cut.pinned(self._pin, given)
+            pruner = copy.copy(self.strategy)  # one with a memory forgets it: the cut is remembered here
+            fitted = request.fit(pruner, self._goal(request, target), output, sure=self._sure, pin=pin)
+            self._cut, receipt = cut.cut_again(given, view, fitted)
+            tokens = self.count(fitted.messages, system, tools)
+            tokens = tokens if tokens.basis == "anchored" and int(tokens) <= target else fitted.tokens
+            size = tokens.high if self._sure else int(tokens)
+            is_same = len(fitted.messages) == len(view) and not fitted.receipt.steps
+            before = tokens if is_same else receipt.before
+            notes = (*receipt.notes, *filter(None, [note]))
+            fits = size <= target
+            reason = "" if fits else receipt.reason or f"it takes {size:,} tokens, and {target:,} is the target"
+            about: Any = {"target": target, "before": before, "after": tokens, "fits": fits, "reason": reason}
+            receipt = replace(receipt, notes=notes, **about)
+            return Fitted(fitted.messages, tokens, fits, receipt, output, system)
+
+    def count(self, messages: Sequence[Any], system: Any = None, tools: Sequence[Any] | None = None) -> Count:
+        """Return the tokens of a request, by what the provider reported before where that is known."""
+        return self.counter.count_messages(_whole(messages, system), tools)
+
+    def _goal(self, request: Request, target: int) -> int:
+        """Return the target in the tokens that pruners count: those may differ from what the provider reports."""
+        anchored = self.count(request.messages, request.system, request.tools)
+        if anchored.basis != "anchored":
+            return target
+        local = request.counter.count_messages(request.messages, request.tools)
+        size = anchored.high if self._sure else int(anchored)
+        if size <= target:
+            return max(target, local.high if self._sure else int(local))
+        return min(target, target * int(local) // size)
+
+    def _rule_text(self, messages: Sequence[Any]) -> str:
+        """Return the rules for this conversation; they stay the same, because the cache begins with them."""
+        if self._told is None:
+            prompt = next((text_of(each) for each in messages if string(get(each, "role")) == "user"), "")
+            ranked = activate(Graph(self.rules), Context(prompt=prompt), now=time.time()) if self.rules else []
+            plan = ActivationTierMapper().plan(ranked, self.rules, budget=self._rule_tokens, counter=self.counter)
+            self._told = render(plan).strip()
+        return self._told
+
+    def status(self) -> ScopeStatus | None:
+        """Return what was spent in the scope; None without a ledger."""
+        return None if self.ledger is None else self.ledger.status(self.scope)
+
+    def _spend(self, fitted: Fitted[Any], tools: Sequence[Any] | None) -> Spend | None:
+        if self.ledger is None:
+            return None
+        known = lookup(self.model)
+        prompt = min(fitted.tokens.high, known.max_input) if known.resolved else fitted.tokens.high
+        hour = any(_is_for_an_hour(part) for part in (fitted.system, tools, *fitted.messages))
+        amount = most_it_costs(self.model, prompt, fitted.max_output, hour=hour)
+        about: Any = {"model": self.model, "tokens": prompt + fitted.max_output, "lease": self.lease}
+        return Spend(self.ledger, self.scope, amount, at_most=self.limit, **about)
+
+
+class Call(Generic[M]):
+    """One call of a conversation: what to send, and what came of it.
+
+    Leaving the block without ``done`` gives the money back if the request provably cost nothing (no connection, or an
+    answer of 400 to 499), and otherwise keeps it reserved until its lease ends: the answer may have been written.
+    """
+
+    messages: list[M]
+    """What to send."""
+    system: Any
+    """The system prompt, with the guard's rules."""
+    max_output: int
+    """What to send as ``max_tokens``."""
+    tokens: Count
+    """The size of the prompt."""
+    receipt: Receipt
+    """What left or was changed, and why."""
+
+    def __init__(
+        self, guard: Guard, messages: Sequence[M], system: Any, tools: Sequence[Any] | None, max_output: int | None
+    ) -> None:
+        self.guard: Guard = guard
+        self.tools: Sequence[Any] | None = tools
+        """The tools to send."""
+        self._given = messages, system, max_output
+        self._spend: Spend | None = None
+        self.reported: Reported | None = None
+        """What the provider reported; None before ``done``."""
+
+    @property
+    def model(self) -> str:
+        """The model to call."""
+        return self.guard.model
+
+    @property
+    def reserved(self) -> int:
+        """What was reserved for the call, in micro-dollars."""
+        return self._spend.amount if self._spend else 0
+
+    @property
+    def cost(self) -> int | None:
+        """What the call cost, in micro-dollars; None before it's settled, and without a ledger."""
+        return self._spend.cost if self._spend else None
+
+    def done(self, response: object) -> None:
+        """Take the provider's response, or its usage: settle the cost, anchor the count, feed the gauge.
+
+        Inside ``async with``, the cost is settled by another thread before the block ends.
+        """
+        reported = response if isinstance(response, Reported) else read_response(response)
+        if self._spend is not None:
+            self._spend.settle(reported)
+        self.reported, guard = reported, self.guard
+        with guard._lock:
+            guard.counter.report(_whole(self.messages, self.system), reported.tokens.prompt, self.tools)
+        model = reported.model or guard.model
+        guard.gauge.update(Usage(tokens=reported.tokens, model=model, request=reported.request_id))
+
+    def release(self) -> None:
+        """Give back the money: you decided not to send the request."""
+        if self._spend is not None:
+            self._spend.release()
+
+    def stream(self, events: Any) -> Any:
+        """Pass on the *events* of a streamed response, sync or async, and call ``done`` with the usage at their end.
+
+        OpenAI's chat reports usage only with ``stream_options={"include_usage": True}``.
+        """
+        return self._astream(events) if hasattr(events, "__aiter__") else self._stream(events)
+
+    def _stream(self, events: Iterable[E]) -> Iterator[E]:
+        seen = StreamedUsage()
+        for event in events:
+            seen.take(event)
+            yield event
+        self._streamed(seen)
+
+    async def _astream(self, events: Any) -> AsyncIterator[Any]:
+        seen = StreamedUsage()
+        async for event in events:
+            seen.take(event)
+            yield event
+        self._streamed(seen)
+
+    def _streamed(self, seen: StreamedUsage) -> None:
+        if seen.reported is not None:
+            self.done(seen.reported)
+        elif self.reported is None:
+            kept = "its money stays reserved and counts in full when the lease ends"
+            warnings.warn(f"the stream ended without usage, so {kept}: {StreamedUsage.__doc__}", stacklevel=3)
+
+    def _prepare(self) -> None:
+        messages, system, max_output = self._given
+        fitted = self.guard.fit(messages, system=system, tools=self.tools, max_output=max_output)
+        if not fitted.fits:
+            raise DoesNotFit(f"the request doesn't fit {self.model}: {fitted.receipt.reason}", fitted)
+        self.messages, self.system, self.max_output = fitted.messages, fitted.system, fitted.max_output
+        self.tokens, self.receipt = fitted.tokens, fitted.receipt
+        self._spend = self.guard._spend(fitted, self.tools)
+
+    def __enter__(self) -> Self:
+        self._prepare()
+        if self._spend is not None:
+            self._spend.__enter__()
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if self._spend is not None:
+            self._spend.__exit__(kind, error, trace)
+
+    async def __aenter__(self) -> Self:
+        await in_thread(self._prepare)
+        if self._spend is not None:
+            await self._spend.__aenter__()
+        return self
+
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if self._spend is not None:
+            await self._spend.__aexit__(kind, error, trace)
+
+
+class StreamedUsage:
+    """Usage comes at the end of a stream; OpenAI's chat needs ``stream_options={"include_usage": True}`` for it."""
+
+    def __init__(self) -> None:
+        self._reader = AnyReader()
+        self.reported: Reported | None = None
+        """The last usage that was final."""
+
+    def take(self, event: Any) -> None:
+        """Read one event: an object of an SDK, or a dict."""
+        dump = getattr(event, "model_dump", None)
+        line = dump(by_alias=True, exclude_none=True, mode="json", warnings=False) if callable(dump) else event
+        for found in self._reader.events(line) if isinstance(line, Mapping) else ():
+            if isinstance(found, Usage) and found.final:
+                self.reported = Reported(found.tokens, found.model, found.request)
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """What stands in place of the beginning of a transcript."""
+
+    count: int = 0
+    """How many messages of the transcript it's about."""
+    digest: str = ""
+    """Identifies them; empty if they can't be written down."""
+    pieces: tuple[tuple[int | None, Any], ...] = ()
+    """What stays of them: the place in the transcript (None for a summary), and the message."""
+    left: tuple[Dropped, ...] = ()
+    """What left."""
+    steps: tuple[Step, ...] = ()
+    """What was done."""
+
+    def found_in(self, messages: Sequence[Any]) -> tuple[Cut, str]:
+        """Return this cut if *messages* begin as the transcript did, or an empty one, and a note that says so."""
+        if not self.count or (self.digest and self.digest == digest_of(messages[: self.count])):
+            return self, ""
+        return Cut(), "the transcript is another one than before: started over"
+
+    def view(self, messages: Sequence[Any]) -> list[Any]:
+        """Return *messages* as they were cut."""
+        return [*(message for _, message in self.pieces), *messages[self.count :]]
+
+    def pinned(self, pin: Pin | None, given: Sequence[Any]) -> Pin | None:
+        """Return *pin* with places in the view instead of places in the *given* messages."""
+        if pin is None or callable(pin):
+            return pin
+        places = [*(place for place, _ in self.pieces), *range(self.count, len(given))]
+        return [places.index(name) if isinstance(name, int) and name in places else name for name in pin]
+
+    def cut_again(self, given: Sequence[Any], view: Sequence[Any], fitted: Fitted[Any]) -> tuple[Cut, Receipt]:
+        """Return the cut after *view* was fitted, and the receipt in places of the *given* messages."""
+        places = [*(place for place, _ in self.pieces), *range(self.count, len(given))]
+        receipt = fitted.receipt
+        dropped = [replace(unit, indices=_mapped(unit.indices, places)) for unit in receipt.dropped]
+        steps = [replace(step, indices=_mapped(step.indices, places)) for step in receipt.steps]
+        gone = [unit for unit in receipt.dropped if unit.kind != "broken"]
+        told = replace(
+            receipt,
+            dropped=tuple(
+                sorted((*self.left, *(each for each in dropped if each.indices)), key=lambda each: each.indices)
+            ),
+            steps=_merged((*self.steps, *steps)),
+        )
+        if not gone and not receipt.steps:
+            return self, told
+        left = {index for unit in gone for index in unit.indices}
+        broken = {index for unit in receipt.dropped if unit.kind == "broken" for index in unit.indices}
+        sent = iter(fitted.messages)
+        has_summary = len(fitted.messages) > len(view) - len(left) - len(broken)
+        pieces: list[tuple[int | None, Any]] = []
+        for at, message in enumerate(view):
+            if at in left:
+                if has_summary:
+                    pieces.append((None, next(sent)))
+                    has_summary = False
+            else:  # what is broken now may be whole in the next turn, when its result is there
+                pieces.append((places[at], message if at in broken else next(sent)))
+        all_left = (*self.left, *(each for each in dropped if each.indices and each.kind != "broken"))
+        return Cut(len(given), digest_of(given), tuple(pieces), all_left, told.steps), told
+
+
+def _merged(steps: Iterable[Step]) -> tuple[Step, ...]:
+    """Return one step for each action, in the order in which they were first done."""
+    merged: dict[str, Step] = {}
+    for step in steps:
+        before = merged.get(step.action, Step(step.action, (), 0, 0))
+        unknown = before.saving is None or step.saving is None
+        saved = None if unknown else (before.saving or 0) + (step.saving or 0)
+        places = tuple(sorted({*before.indices, *step.indices}))
+        merged[step.action] = Step(step.action, places, before.tokens + step.tokens, saved)
+    return tuple(merged.values())
+
+
+def _mapped(indices: Iterable[int], places: Sequence[int | None]) -> tuple[int, ...]:
+    return tuple(place for index in indices if (place := places[index]) is not None)
+
+
+def _anchored(model: str, counter: TokenCounter | None) -> AnchoredTokenCounter:
+    learned = MemoryCalibrationStore()
+    counter = counter or counter_for(model, calibrations=learned)
+    return AnchoredTokenCounter(counter, model=model, calibrations=learned if hasattr(counter, "ratio") else None)
+
+
+def _whole(messages: Sequence[Any], system: Any) -> list[Any]:
+    """Return the messages as they are counted, after the system prompt."""
+    return [*([] if system is None or system == "" else [{"role": "system", "content": system}]), *messages]
+
+
+def with_text(system: Any, text: str) -> Any:
+    """Return the system prompt with *text* at its end, in the form that it has."""
+    if not text:
+        return system
+    if system is None or isinstance(system, str):
+        return f"{system}\n\n{text}" if system else text
+    return [*(system if is_sequence(system) else [system]), {"type": "text", "text": text}]
+
+
+def _is_for_an_hour(part: Any, depth: int = 0) -> bool:
+    """Whether a request asks somewhere for a cache that is kept for an hour, which costs more to write."""
+    if string(get(get(part, "cache_control"), "ttl")) == "1h":
+        return True
+    inner = part if is_sequence(part) else get(part, "content")
+    return depth < 4 and any(_is_for_an_hour(each, depth + 1) for each in listed(inner))
+
+
+def _ledger(given: str | Ledger | None, limit: int | None) -> Ledger | None:
+    """Return the ledger that was given, or one in a temporary file if there's only a limit."""
+    if isinstance(given, (str, os.PathLike)):
+        return open_ledger(os.fspath(given))
+    if given is not None and not hasattr(given, "reserve"):
+        raise InputError(f"ledger must be an address such as sqlite:///spend.db or a ledger, not {given!r}")
+    if given is not None or limit is None:
+        return given
+    folder = tempfile.mkdtemp(prefix="brim-")
+    made = open_ledger(os.path.join(folder, "spend.db"))
+    weakref.finalize(made, _remove, folder, os.getpid())
+    return made
+
+
+def _remove(folder: str, process: int) -> None:
+    if os.getpid() == process:  # a child that was forked may end before its parent
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,220 @@
+"""One request's money: reserved before it's sent, settled by the response.
+
+``Spend`` works with ``with`` and ``async with``.
+"""
+
+from __future__ import annotations
+
+import os
+
+from brim.errors import InputError, LimitReached, UnknownPrice
+from brim.spend.ledger import LONG_LEASE
+from brim.spend.money import estimate_cost, in_dollars
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from concurrent.futures import Future
+    from typing import Any, Self
+
+    from brim.models.response import Reported
+    from brim.spend.ledger import Ledger, Reservation
+
+NEVER_SENT = frozenset(
+    (
+        *("ConnectionRefusedError", "gaierror", "ConnectError", "ConnectTimeout", "NewConnectionError"),
+        *("ConnectTimeoutError", "ClientConnectorError", "PoolTimeout", "UnsupportedProtocol", "LocalProtocolError"),
+    )
+)
+"""Errors of ``socket``, httpx, urllib3 and aiohttp that are raised before a request has left."""
+
+UNSURE = (408, 499)
+"""Client errors that also stand for an answer which came too late."""
+
+
+def may_be_billed(error: BaseException | None) -> bool:
+    """Whether the request that ended in *error* may have cost something.
+
+    It hasn't if no connection was made, or if the provider refused it (400 to 499, timeouts aside).
+    """
+    seen: set[int] = set()
+    while isinstance(error, BaseException) and id(error) not in seen:
+        seen.add(id(error))
+        holders = (error, getattr(error, "response", None))
+        found = (getattr(holder, name, None) for holder in holders for name in ("status_code", "status", "code"))
+        status = next((each for each in found if isinstance(each, int) and 100 <= each < 600), 0)
+        if status:
+            return not 400 <= status < 500 or status in UNSURE
+        if any(kind.__name__ in NEVER_SENT for kind in type(error).__mro__):
+            return False
+        # Not __context__: an attempt that was refused may be the context of one that was answered.
+        error = error.__cause__ or getattr(error, "reason", None)
+    return True
+
+
+class Spend:
+    """Money for one request: reserved on entry, settled by ``settle``.
+
+    Leaving without it gives the money back if the request provably cost nothing, as ``may_be_billed`` says. Otherwise
+    the reservation stays, and counts in full when its *lease* ends: the answer may have been written. *at_most* is a
+    limit of the caller's own for everything in *scope*, in micro-dollars; the ledger's limits hold as well.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        scope: str,
+        amount: int,
+        *,
+        model: str,
+        tokens: int = 0,
+        lease: float = LONG_LEASE,
+        at_most: int | None = None,
+        request_id: str | None = None,
+    ) -> None:
+        self.ledger: Ledger = ledger
+        self.scope: str = scope
+        self.amount: int = amount
+        """What is reserved, in micro-dollars."""
+        self.model: str = model
+        self.tokens: int = tokens
+        self.request_id: str = request_id or os.urandom(12).hex()
+        self.reservation: Reservation | None = None
+        """What was reserved, and what became of it; None before the entry."""
+        self._lease, self._at_most = lease, at_most
+        self._waiting: Future[Any] | None = None
+        self._in_loop = False
+
+    @property
+    def cost(self) -> int | None:
+        """What the request cost, in micro-dollars; None until it is settled."""
+        found = self.reservation
+        return found.charged if found is not None and found.state == "settled" else None
+
+    def reserve(self) -> None:
+        """Reserve the amount; ``LimitReached`` if it doesn't fit."""
+        about = {"request_id": self.request_id, "lease": self._lease, "tokens": self.tokens}
+        reserved = self.ledger.reserve(self.scope, self.amount, **about)  # type: ignore[arg-type]
+        self.reservation = reserved
+        if self._at_most is None:
+            return
+        status = self.ledger.status(self.scope)  # with what was just reserved
+        taken, limit = status.spent + status.reserved - self.amount, self._at_most
+        if taken + self.amount > limit:
+            self.reservation = self.ledger.release(reserved)
+            text = (
+                f"{self.scope}: {in_dollars(self.amount)} more doesn't fit: {in_dollars(taken)} of the caller's limit"
+            )
+            sums: Any = {"limit": limit, "spent": status.spent, "reserved": status.reserved - self.amount}
+            raise LimitReached(
+                f"{text} of {in_dollars(limit)} is spent or reserved: raise limit_usd, or stop here",
+                **{"scope": self.scope, "amount": self.amount, "room": max(0, limit - taken), **sums},
+            )
+
+    def settle(self, response: object) -> int | None:
+        """Say what the request took: the provider's response, its usage, or the micro-dollars.
+
+        Returns the cost. Inside ``async with`` it is written by another thread before the block ends, and this returns
+        None.
+        """
+        amount, tokens = self.price(response)
+        if self._in_loop:
+            self._waiting = on_worker(self.ledger, self._settle, amount, tokens)
+            return None
+        return self._settle(amount, tokens)
+
+    def price(self, response: object) -> tuple[int, int | None]:
+        """Return the micro-dollars and tokens of *response*; ``UnknownPrice`` if it can't be priced."""
+        from brim.models.catalog import cost
+        from brim.models.response import Reported, read_response
+
+        if isinstance(response, int) and not isinstance(response, bool):
+            return response, None
+        found: Reported = response if isinstance(response, Reported) else read_response(response)
+        # A provider may name a snapshot that isn't in the table.
+        amounts = (cost(found.tokens, name) for name in (found.model, self.model) if name)
+        amount = next((each for each in amounts if each is not None), None)
+        if amount is None:
+            name = found.model or self.model
+            raise UnknownPrice(f"the price of {name[:80]} is not known: settle the amount in micro-dollars", name)
+        return amount, found.tokens.fresh
+
+    def _settle(self, amount: int, tokens: int | None) -> int:
+        self.reservation = self.ledger.settle(self._reserved(), amount, tokens=tokens)
+        return self.reservation.charged
+
+    def release(self) -> None:
+        """Give the money back: the request was not sent."""
+        if self._in_loop:
+            self._waiting = on_worker(self.ledger, self._release)
+        else:
+            self._release()
+
+    def _release(self) -> None:
+        self.reservation = self.ledger.release(self._reserved())
+
+    def _reserved(self) -> Reservation:
+        if self.reservation is None:
+            raise InputError("nothing is reserved yet: use it in a with block")
+        return self.reservation
+
+    def _undo(self) -> None:
+        if self.reservation is not None and self.reservation.state == "open":
+            self._release()
+
+    def _leave(self, error: BaseException | None) -> None:
+        if error is not None and not may_be_billed(error):
+            self._undo()
+
+    def __enter__(self) -> Self:
+        self.reserve()
+        return self
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        self._leave(error)
+
+    async def __aenter__(self) -> Self:
+        self._in_loop = True
+        try:
+            await in_loop(on_worker(self.ledger, self.reserve))
+        except BaseException:  # cancelled while it waited: the worker may have reserved all the same
+            on_worker(self.ledger, self._undo)
+            raise
+        return self
+
+    async def __aexit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if self._waiting is not None:
+            await in_loop(self._waiting)
+        await in_loop(on_worker(self.ledger, self._leave, error))
+
+
+def most_it_costs(model: str, prompt: int, output: int, *, hour: bool = False) -> int:
+    """Return the most micro-dollars that a request can cost: its whole prompt written to a cache, and all its output.
+
+    *hour* prices a cache that is kept for an hour. ``UnknownPrice`` if the model has no price.
+    """
+    from brim.models.catalog import cost
+    from brim.models.usage import Tokens
+
+    plain = estimate_cost(model, input_tokens=prompt, output_tokens=output)
+    written = Tokens(output=output, cache_write_1h=prompt) if hour else Tokens(output=output, cache_write_5m=prompt)
+    return max(plain, cost(written, model) or 0)
+
+
+def on_worker(ledger: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Future[Any]:
+    """Run *function* in the one thread of *ledger*'s own; after a fork that is another."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    process, worker = getattr(ledger, "_worker", (0, None))
+    if worker is None or process != os.getpid():
+        worker = ThreadPoolExecutor(1, "brim-ledger")
+        ledger._worker = os.getpid(), worker
+    found: Future[Any] = worker.submit(function, *args, **kwargs)
+    return found
+
+
+def in_loop(future: Future[Any]) -> Awaitable[Any]:
+    """Return *future* so that the running event loop can await it."""
+    import asyncio
+
+    return asyncio.wrap_future(future)
