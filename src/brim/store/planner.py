@@ -13,7 +13,7 @@ from math import nextafter
 
 from brim.activation.parameters import Parameters
 from brim.activation.relevance import rank
-from brim.behaviors.behavior import EdgeKind, Status
+from brim.behaviors.behavior import LIVE, EdgeKind, Status
 from brim.injection.costs import ENCODINGS, StoredCosts
 from brim.injection.mapper import ActivationTierMapper
 from brim.injection.plan import Item
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from brim.activation.context import Context
     from brim.activation.engine import Course
-    from brim.behaviors.behavior import BehaviorKind
+    from brim.behaviors.behavior import Behavior, BehaviorKind
     from brim.config import Config
     from brim.injection.costs import Costs
     from brim.injection.plan import InjectionPlan
@@ -161,6 +161,11 @@ class Planner:
             tier = detail(mapper, value, (rule.kind, rule.status))
             reason = f"activation {value:.2f}; left out: over budget"
         return Item(id, Tier.OMITTED, value, Count(0), tier, reason, rule)
+
+    def waiting(self) -> list[Behavior]:
+        """Return the rules that nothing here brings up yet: they wait for what they, or their words, name."""
+        live = sorted(self._scopes.behaviors(LIVE), key=lambda each: (each.name.casefold(), each.id))
+        return [each for each in live if each.id not in self.behaviors and (each.when or each.inferred)]
 
     def why(self, item: Item) -> str:
         """Say in a few words why *item* has its tier, without repeating its activation."""

@@ -25,8 +25,8 @@ from brim.cli.options import (
     tell_trust,
 )
 from brim.cli.output import basis_of, emit, lines, note, paint, printable, say, say_json, tell_all
-from brim.cli.plan_view import active_view, budgets_of, is_range, plan_view, range_view
-from brim.cli.rule_view import as_object, named
+from brim.cli.plan_view import active_view, budgets_of, is_range, plan_view, range_view, waiting_view
+from brim.cli.rule_view import as_object, heard, named
 from brim.errors import BrimError, InputError
 from brim.injection.plan import InjectionPlan, Item
 from brim.injection.session import Session
@@ -40,6 +40,8 @@ from brim.workspace import Workspace
 
 ACTIVE = ("id", "name", "kind", "scope", "tier", "reasons")
 EVENTS = ("prompt", "tool", *BEGINNINGS, "resume")
+SITUATION = ("file", "task", "language", "prompt", "command", "set")
+"""The options that say what is done. A place alone is where a session begins."""
 AGENTS_MODEL = "claude-sonnet-4-5"
 """The model that counts are shown for if neither a session nor a setting names one."""
 
@@ -55,7 +57,8 @@ def why(options: Namespace) -> int:
     """Show what an agent would be told here, and why.
 
     Without RULE, it lists the rules that fit the budget, in how much detail (full, summary, name-only, omitted), and
-    why. With RULE, it explains that rule: which conditions it was compared with, what came from connected rules, and
+    why. If you name no situation, that is what a session is told when it begins, and below it stand the rules that come
+    later, and when. With RULE, it explains that rule: which conditions it was compared with, what came from connected rules, and
     why it applies or doesn't. Nothing is recorded.
 
     Exits with 1 if the rules that must go in don't fit.
@@ -79,19 +82,25 @@ def _plan(options: Namespace) -> int:
         options.token_budget = None
     workspace = here(planning_flags(options, START_KEY))
     context = situation_of(options, workspace)
+    begins = not any(getattr(options, name) for name in SITUATION)
     with workspace.open() as scopes:
         planner = Planner(scopes, workspace.config, context, now=workspace.now)
+        waiting = planner.waiting() if begins and not budgets else []
         plans = [planner.plan(budget) for budget in budgets or [workspace.config.yours[START_KEY]]]
         if options.as_json:
             found = [planner.to_dict(each) for each in plans]
-            say_json({"context": _situation_dict(context), **({"plans": found} if budgets else found[0])})
+            later = [{"id": each.id, "name": each.name, "when": heard(each)} for each in waiting]
+            one = {} if budgets else {**found[0], "waiting": later}
+            say_json({"context": _situation_dict(context), **({"plans": found} if budgets else one)})
         elif not plans[-1].items:
             _tell_nothing(scopes, context)
+            if waiting:
+                say(waiting_view(waiting))
         elif budgets:
             whole = int(planner.plan(None, limited=False).total_tokens)
             say(lines(range_view(plans), f"everything at its own tier takes {whole:,} tokens"))
         else:
-            say(lines(plan_view(planner, plans[0]), _agent_line(plans[0], scopes, workspace)))
+            say(lines(plan_view(planner, plans[0]), _agent_line(plans[0], scopes, workspace), waiting_view(waiting)))
     tell_trust(workspace)
     return 1 if plans[-1].over_budget else 0
 
