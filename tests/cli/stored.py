@@ -13,6 +13,8 @@ from tests.cli.conftest import Brim
 
 THEN = 1_700_000_000.0
 """When everything was learned."""
+FRAME = "Rules your user set, kept by brim:\n"
+"""What stands above the rules."""
 
 
 def behavior(id: str, kind: str = "directive", text: str = "", **fields: Any) -> Behavior:

@@ -13,7 +13,7 @@ import pytest
 import brim as library
 from brim.store.trust import trust
 from tests.cli.conftest import Brim
-from tests.cli.stored import behavior, edges_in, events_in, file_of, recalled, remember
+from tests.cli.stored import FRAME, behavior, edges_in, events_in, file_of, recalled, remember
 
 LONG = "It is said here once more, and in more words than it takes to say it, so that it costs something. " * 3
 
@@ -41,9 +41,8 @@ def test_without_a_session_nothing_is_recorded(brim: Brim) -> None:
     before = file_of(brim).read_bytes()
     ran = brim("activate", "--file", "a.py")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out == (
-        "Rules your user set, kept by brim:\n"
-        "## Constraints\n- Never push to main.\n## Directives\n- Run the tests first.\n- Use uv.\n"
+    assert (
+        ran.out == f"{FRAME}## Constraints\n- Never push to main.\n## Directives\n- Run the tests first.\n- Use uv.\n"
     )
     found = told(brim)
     assert (found["text"], found["session"], found["budget"]) == (ran.out, None, 500)
@@ -101,7 +100,7 @@ def test_what_was_shown_waits_and_says_how_long(brim: Brim) -> None:
         again = told(brim, "--session", "s")
         assert (again["text"], again["tokens"], again["session"]["prompts"]) == ("", 0, prompt)
         assert f"again in {6 - prompt} prompt" in again["items"][0]["reason"]
-    assert told(brim, "--session", "s")["ids"] == ["test", "uv"]  # what always applies is told once
+    assert told(brim, "--session", "s")["ids"] == ["test", "uv"]  # a rule for everything is told once
     assert told(brim, "--session", "other")["ids"] == ["test", "uv", "rule"]
 
 
@@ -159,30 +158,21 @@ def test_a_total_that_is_used_up_tells_nothing_more(brim: Brim) -> None:
     assert "used up" in ran.err
 
 
-def test_constraints_that_are_too_much_give_way_and_are_counted(brim: Brim) -> None:
-    remember(brim, behavior("long", "constraint", LONG, summary=LONG), behavior("short", "constraint", "Never push."))
-    ran = brim("activate", "--session", "s", "--token-budget", "30")
-    assert (ran.code, ran.err) == (0, "")
-    assert ran.lines[1:] == ["## Constraints", "- Never push.", "1 more rule didn't fit: brim rules"]
-    found = told(brim, "--session", "other", "--token-budget", "30")
-    assert (found["text"], found["over_budget"], found["ids"]) == (ran.out, False, ["short"])
-    assert found["tokens"] == found["session"]["used"] <= 30
-    assert {id: each.usage.injected for id, each in recalled(brim).items()} == {"long": 0, "short": 2}
-
-
-def test_nothing_that_fits_is_said_and_not_charged(brim: Brim) -> None:
-    remember(brim, behavior("rule", "constraint", LONG, summary=LONG), behavior("other", text=f"Other. {LONG}"))
+def test_constraints_that_are_too_much_are_not_told_nor_charged(brim: Brim) -> None:
+    remember(brim, behavior("rule", "constraint", LONG, summary=LONG), behavior("other", text="Other."))
     ran = brim("activate", "--session", "s", "--token-budget", "20")
-    assert (ran.code, ran.out) == (0, "")
-    assert "2 of 2 were cut or left out to fit 20 tokens" in ran.err
+    assert (ran.code, ran.out) == (1, "")
+    assert "nothing was told" in ran.err
+    assert "1 constraint" in ran.err
     found = told(brim, "--session", "s", "--token-budget", "20")
-    assert (found["text"], found["tokens"], found["session"]["used"]) == ("", 0, 0)
+    assert (found["code"], found["text"], found["tokens"], found["session"]["used"]) == (1, "", 0, 0)
+    assert (found["over_budget"], found["session"]["prompts"]) == (True, 2)
     assert recalled(brim)["rule"].usage.injected == 0
 
 
 def test_what_went_in_is_noted_as_used(brim: Brim) -> None:
     some(brim)
-    told(brim, "--session", "s", "--event", "tool")
+    told(brim, "--session", "s", "--event", "tool")  # a rule for everything doesn't come with a tool
     assert {id: each.usage.injected for id, each in recalled(brim).items()} == {"uv": 1, "test": 1, "rule": 0}
     (event,) = events_in(brim, "injected")
     assert (event.session, event.detail["ids"], event.detail["event"]) == ("s", ["test", "uv"], "tool")
@@ -250,12 +240,12 @@ def test_a_session_is_told_a_projects_rules_only_if_it_is_trusted(brim: Brim) ->
     remember(brim, behavior("mine", text="My rule."))
     remember(brim, behavior("theirs", text="Their rule."), scope="project")
     ran = brim("activate", "--session", "s")
-    assert (ran.code, ran.out) == (0, "Rules your user set, kept by brim:\n## Directives\n- My rule.\n")
+    assert (ran.code, ran.out) == (0, f"{FRAME}## Directives\n- My rule.\n")
     assert "brim trust" in ran.err
     assert "Their rule." in brim("activate").out
     trust(str(brim.cwd), str(brim.home / ".brim"), now=0)
     ran = brim("activate", "--session", "s")
-    assert (ran.code, ran.out, ran.err) == (0, "Rules your user set, kept by brim:\n## Directives\n- Their rule.\n", "")
+    assert (ran.code, ran.out, ran.err) == (0, f"{FRAME}## Directives\n- Their rule.\n", "")
     assert recalled(brim, "project")["theirs"].usage.injected == 1
     assert recalled(brim)["mine"].usage.injected == 1
 
@@ -263,11 +253,10 @@ def test_a_session_is_told_a_projects_rules_only_if_it_is_trusted(brim: Brim) ->
 def test_a_project_cannot_switch_off_the_users_own_rules(brim: Brim) -> None:
     remember(brim, behavior("mine", "constraint", "My rule."))
     brim.configure("token_budget:\n  dynamic_context: 0\n")
-    mine = "Rules your user set, kept by brim:\n## Constraints\n- My rule.\n"
-    assert brim("activate", "--session", "s").out == mine
-    assert brim("activate").out == mine
+    assert brim("activate", "--session", "s").out == f"{FRAME}## Constraints\n- My rule.\n"
+    assert brim("activate").out == f"{FRAME}## Constraints\n- My rule.\n"
     trust(str(brim.cwd), str(brim.home / ".brim"), now=0)
-    assert brim("activate", "--session", "other").out == mine
+    assert brim("activate", "--session", "other").out == f"{FRAME}## Constraints\n- My rule.\n"
 
 
 @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="nothing is read-only for root")

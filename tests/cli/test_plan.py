@@ -41,6 +41,35 @@ def test_each_row_says_how_much_which_tier_and_why(brim: Brim) -> None:
     assert "of 2,000 tokens, exact for o200k_base, markdown, lowest-first" in ran.out
 
 
+def test_without_a_situation_it_says_what_comes_later_and_when(brim: Brim) -> None:
+    remember(
+        brim,
+        behavior("now", text="Answer in English."),
+        behavior("tests", text="Run the tests first."),
+        behavior("go", text="Wrap errors.", when={"language": "go"}),
+        behavior("old", text="Run the linter.", status="forgotten"),
+    )
+    ran = brim("why")
+    assert (ran.code, ran.err) == (0, "")
+    told, _, later = ran.out.partition("2 more rules wait for the right moment:")
+    assert "Answer in English." in told
+    assert [line.split("  ")[0] for line in later.strip().splitlines()[1:]] == ["Wrap errors.", "Run the tests first."]
+    assert "only when they work on Go files" in later
+    assert "when the task is testing" in later
+    found = brim("why", "--json").json
+    assert [each["id"] for each in found["waiting"]] == ["go", "tests"]
+    assert "wait" not in brim("why", "--prompt", "hello").out
+    assert brim("why", "--prompt", "hello", "--json").json["waiting"] == []
+
+
+def test_if_every_rule_comes_later_it_says_so(brim: Brim) -> None:
+    remember(brim, behavior("tests", text="Run the tests first."))
+    ran = brim("why")
+    assert ran.code == 0
+    assert "1 more rule waits" in ran.out
+    assert "no rule applies here" in ran.err
+
+
 def test_what_gave_way_shows_both_tiers(brim: Brim) -> None:
     some(brim)
     ran = brim("plan", *HERE, "--token-budget", "140")

@@ -11,7 +11,7 @@ import pytest
 from brim.install.rule_files import read_rule_files
 from brim.store.imports import RulesReader
 from brim.workspace import Workspace
-from tests.hooks.injected import NOW, Agent, rule
+from tests.hooks.injected import FRAME, NOW, Agent, rule
 
 CLAUDE = "- Never force-push.\n- Run the tests with make check.\n"
 
@@ -48,7 +48,7 @@ def test_what_stands_in_a_file_that_is_loaded_is_left_out_at_every_beginning(
     write(agent, "CLAUDE.md", CLAUDE)
     import_rules(agent, "CLAUDE.md", scope=scope)
     agent.learn(rule("other", "Answer in English."))
-    assert agent.start(how).told == "## Quick reference\n- Answer in English.\n"
+    assert agent.start(how).told == f"{FRAME}## Directives\n- Answer in English.\n"
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_a_file_that_changed_still_has_some_of_its_rules(tmp_path: Path) -> None
     path = write(agent, "CLAUDE.md", CLAUDE)
     import_rules(agent, "CLAUDE.md")
     path.write_text("- Something new.\n- Run the tests with make check.\n")
-    assert agent.start().told == "## Constraints\n- Never force-push.\n"
+    assert agent.start().told == f"{FRAME}## Constraints\n- Never force-push.\n"
     os.utime(path.parent)
     path.unlink()
     assert told(agent)

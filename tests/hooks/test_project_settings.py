@@ -22,7 +22,7 @@ YOURS = {
     "file": "Never edit generated Python files by hand.",
     "prompt": "Never skip a failing test.",
 }
-THEIRS = [f"Project rule {number} about the deployment of Python files." for number in range(6)]
+THEIRS = [f"Project rule {number} about the names of all things." for number in range(6)]
 
 
 def agent(folder: Path, settings: str = "") -> Agent:

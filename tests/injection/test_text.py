@@ -28,9 +28,8 @@ def test_a_name_says_kind_and_tags() -> None:
 def test_a_summary_is_the_stored_one_else_the_text_cut_at_a_word() -> None:
     stored = rule("r", summary="Use uv.")
     assert item_text(stored, Tier.SUMMARY, "markdown") == "- Use uv.\n"
-    made = item_text(
-        rule("r", "Install packages with uv, pin them, and write down the reason for each."), Tier.SUMMARY, "plain"
-    )
+    text = "Install packages with uv, pin them, and write down the reason for each in the notes of the release."
+    made = item_text(rule("r", text), Tier.SUMMARY, "plain")
     assert made.endswith("…\n")
     assert len(made) <= 2 + 60 + 1
 

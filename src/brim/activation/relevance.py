@@ -140,8 +140,11 @@ def standing(index: Index, told: Collection[str] = ()) -> list[Node]:
     These are the constraints and rules of *index* without a declared condition, unless the words of a rule that isn't a
     constraint speak of one.
     """
-    found = index.postings((ANYWHERE,)) or index.postings((ALWAYS,))  # as an older brim filed them
-    return list(index.nodes([id for _, id, _ in found if id not in told]))
+    if found := index.postings((ANYWHERE,)):
+        return list(index.nodes([id for _, id, _ in found if id not in told]))
+    # An index that an older brim wrote has no term for them, and no inferred conditions.
+    found = index.postings((ALWAYS,))
+    return [node for node in index.nodes([id for _, id, _ in found if id not in told]) if not node.inferred]
 
 
 def relevant(index: Index, context: Context) -> list[tuple[Node, Relevance]]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from brim.cli.output import cut, heading, lines, listed, paint, symbols, table, terminal_width
-from brim.cli.rule_view import kind_of, one_line
+from brim.behaviors.behavior import Behavior
+from brim.cli.output import counted, cut, heading, lines, listed, paint, symbols, table, terminal_width
+from brim.cli.rule_view import heard, kind_of, one_line
 from brim.errors import InputError
 from brim.injection.plan import InjectionPlan, Item
 from brim.injection.tiers import Tier
@@ -63,6 +64,15 @@ def plan_view(planner: Planner, plan: InjectionPlan) -> str:
     shown = heading(table([head, *rows], right=frozenset({0, 2}), optional=(3, 4)))
     proof = _proof(plan) if plan.upper_bound is not None else ""
     return lines(shown, more, f"\n{total_line(plan)}", proof, *plan.reasons)
+
+
+def waiting_view(rules: Sequence[Behavior]) -> str:
+    """Return the rules that come later, each with when agents are told it; empty if there are none."""
+    if not rules:
+        return ""
+    rows, more = listed([[one_line(each), heard(each)] for each in rules])
+    count = f"{counted(len(rules), 'more rule')} {'waits' if len(rules) == 1 else 'wait'} for the right moment"
+    return lines(f"\n{count}:", heading(table([["rule", "told"], *rows])), more)
 
 
 def _row(planner: Planner, item: Item) -> list[str]:

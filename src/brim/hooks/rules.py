@@ -137,7 +137,8 @@ def tell_now(call: HookCall, workspace: HookWorkspace, *, new_prompt: bool = Fal
     budget = seen.budget(dynamic)
     found: HookPlanner | None = None
     if budget != 0 and (new_prompt or of_call) and (room > 0 or gate):
-        found = _planner(call, workspace, seen, always=new_prompt or bool(call.sub_agent))
+        read = _read_already(call, workspace) if new_prompt else ()
+        found = _planner(call, workspace, seen, always=new_prompt or bool(call.sub_agent), read=read)
     lost = budget != 0 and _gives_back(call, workspace, budget, room)
     if not (found or lost):
         if new_prompt:
@@ -168,6 +169,7 @@ def _planner(
     *,
     always: bool = True,
     leave: Collection[str] = (),
+    read: Collection[str] = (),
 ) -> HookPlanner:
     from brim.store.planner import HookPlanner
 
@@ -180,6 +182,7 @@ def _planner(
         session=session,
         always=always,
         leave=leave,
+        read=read,
     )
 
 

@@ -13,7 +13,7 @@ from math import nextafter
 
 from brim.activation.parameters import Parameters
 from brim.activation.relevance import rank
-from brim.behaviors.behavior import EdgeKind, Status
+from brim.behaviors.behavior import LIVE, EdgeKind, Status
 from brim.injection.costs import ENCODINGS, StoredCosts
 from brim.injection.mapper import ActivationTierMapper
 from brim.injection.plan import Item
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from brim.activation.context import Context
     from brim.activation.engine import Course
-    from brim.behaviors.behavior import BehaviorKind
+    from brim.behaviors.behavior import Behavior, BehaviorKind
     from brim.config import Config
     from brim.injection.costs import Costs
     from brim.injection.plan import InjectionPlan
@@ -108,11 +108,12 @@ class Planner:
         whole: bool = False,
         session: Session | None = None,
         limited: bool = True,
+        floor: str = "fit",
     ) -> InjectionPlan:
         """Return what goes in within *budget* tokens (None is no limit). *key* is the setting that it comes from.
 
         *whole* includes each rule in full or not at all, dropping the lowest first. Without *limited*, the plan shows
-        what activation alone gives: no limit of characters, no filling up.
+        what activation alone gives: no limit of characters, no filling up. *floor* is that of the mapper.
         """
         config = self.config
         strategy = "lowest-first" if whole else config["injection.strategy"]
@@ -132,7 +133,7 @@ class Planner:
             whole=whole,
             session=session,
             costs=self.costs,
-            floor="fit",
+            floor=floor,
             more=len(values) - len(fits),
         )
         is_kept = {id for id, _ in kept}
@@ -161,6 +162,11 @@ class Planner:
             tier = detail(mapper, value, (rule.kind, rule.status))
             reason = f"activation {value:.2f}; left out: over budget"
         return Item(id, Tier.OMITTED, value, Count(0), tier, reason, rule)
+
+    def waiting(self) -> list[Behavior]:
+        """Return the rules that nothing here brings up yet: they wait for what they, or their words, name."""
+        live = sorted(self._scopes.behaviors(LIVE), key=lambda each: (each.name.casefold(), each.id))
+        return [each for each in live if each.id not in self.behaviors and (each.when or each.inferred)]
 
     def why(self, item: Item) -> str:
         """Say in a few words why *item* has its tier, without repeating its activation."""
@@ -217,20 +223,25 @@ def session_planner(
     return Planner(scopes, config, context, now=now, always=beginning or event == "prompt", told=told)
 
 
-def tell_session(planner: Planner, session: Session, event: str) -> InjectionPlan:
-    """Let *event* happen to *session*, and return what is told then."""
+def tell_session(planner: Planner, session: Session, event: str, *, floor: str = "fit") -> InjectionPlan:
+    """Let *event* happen to *session*, and return what is told then. What is over budget is not told.
+
+    *floor* is that of the mapper.
+    """
     if event == "prompt":
         session.next_prompt()
     session.begin(BEGINNINGS.get(event, event))
     if event in BEGINNINGS:
-        found = planner.plan(planner.config[START_KEY], session=session)
-        session.record(found)
+        found = planner.plan(planner.config[START_KEY], session=session, floor=floor)
+        if not found.over_budget:
+            session.record(found)
         return found
     dynamic = planner.config[DYNAMIC_KEY]
-    found = planner.plan(session.budget(dynamic), key=DYNAMIC_KEY, session=session)
+    found = planner.plan(session.budget(dynamic), key=DYNAMIC_KEY, session=session, floor=floor)
     if session.remaining == 0 and dynamic != 0 and found.token_budget == 0:
         found = found.replace(reasons=(f"the {session.used:,} tokens of this session are used up",))
-    session.charge(found)
+    if not found.over_budget:
+        session.charge(found)
     return found
 
 
@@ -238,8 +249,9 @@ class HookPlanner:
     """Plans for a hook, made of the rules that *context* activates and that *session* lets through.
 
     Finding them takes no lock, so nothing waits while it turns out that nothing is due. Rules without any condition are
-    told when a session begins, or with the first prompt after they were learned; without *always*, they aren't. The
-    rules in *leave* are left out. The planner is true if something may be told.
+    told when a session begins, or with the first prompt after they were learned; without *always*, they aren't, nor are
+    those in *read*, which stand in the window already. The rules in *leave* are left out. The planner is true if
+    something may be told.
     """
 
     def __init__(
@@ -253,11 +265,12 @@ class HookPlanner:
         session: Session | None,
         always: bool = True,
         leave: Collection[str] = (),
+        read: Collection[str] = (),
     ) -> None:
         self._theirs, config = config, config.yours
         self._scopes, self._config, self._now, self._model = scopes, config, now, model
         self._context, self._session, self._always, self._leave = context, session, always, leave
-        self._told = session.shown if session is not None else ()
+        self._told = {*read, *(session.shown if session is not None else ())}
         self._mapper = ActivationTierMapper(**config.section("tiers"), strategy=config["injection.strategy"])
         self._choose()
         if self._values:

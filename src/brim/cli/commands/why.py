@@ -25,8 +25,8 @@ from brim.cli.options import (
     tell_trust,
 )
 from brim.cli.output import basis_of, emit, lines, note, paint, printable, say, say_json, tell_all
-from brim.cli.plan_view import active_view, budgets_of, is_range, plan_view, range_view
-from brim.cli.rule_view import as_object, named
+from brim.cli.plan_view import active_view, budgets_of, is_range, plan_view, range_view, waiting_view
+from brim.cli.rule_view import as_object, heard, named
 from brim.errors import BrimError, InputError
 from brim.injection.plan import InjectionPlan, Item
 from brim.injection.session import Session
@@ -48,6 +48,8 @@ from brim.workspace import Workspace
 
 ACTIVE = ("id", "name", "kind", "scope", "tier", "reasons")
 EVENTS = ("prompt", "tool", *BEGINNINGS, "resume")
+SITUATION = ("file", "task", "language", "prompt", "command", "set")
+"""The options that say what is done. A place alone is where a session begins."""
 AGENTS_MODEL = "claude-sonnet-4-5"
 """The model that counts are shown for if neither a session nor a setting names one."""
 
@@ -63,8 +65,9 @@ def why(options: Namespace) -> int:
     """Show what an agent would be told here, and why.
 
     Without RULE, it lists the rules that fit the budget, in how much detail (full, summary, name-only, omitted), and
-    why. With RULE, it explains that rule: which conditions it was compared with, what came from connected rules, and
-    why it applies or doesn't. Nothing is recorded.
+    why. If you name no situation, that is what a session is told when it begins, and below it stand the rules that come
+    later, and when. With RULE, it explains that rule: which conditions it was compared with, what came from connected
+    rules, and why it applies or doesn't. Nothing is recorded.
 
     Exits with 1 if constraints don't fit.
 
@@ -76,8 +79,7 @@ def why(options: Namespace) -> int:
     if options.id is not None:
         return _why_rule(options)
     if options.text:
-        options.tiered = True
-        return prompt.run(options)
+        return _print_text(options, floor="fit")
     return _plan(options)
 
 
@@ -88,19 +90,25 @@ def _plan(options: Namespace) -> int:
         options.token_budget = None
     workspace = here(planning_flags(options, START_KEY))
     context = situation_of(options, workspace)
+    begins = not any(getattr(options, name) for name in SITUATION)
     with workspace.open() as scopes:
         planner = Planner(scopes, workspace.config, context, now=workspace.now)
+        waiting = planner.waiting() if begins and not budgets else []
         plans = [planner.plan(budget) for budget in budgets or [workspace.config.yours[START_KEY]]]
         if options.as_json:
             found = [planner.to_dict(each) for each in plans]
-            say_json({"context": _situation_dict(context), **({"plans": found} if budgets else found[0])})
+            later = [{"id": each.id, "name": each.name, "when": heard(each)} for each in waiting]
+            one = {} if budgets else {**found[0], "waiting": later}
+            say_json({"context": _situation_dict(context), **({"plans": found} if budgets else one)})
         elif not plans[-1].items:
             _tell_nothing(scopes, context)
+            if waiting:
+                say(waiting_view(waiting))
         elif budgets:
             whole = int(planner.plan(None, limited=False).total_tokens)
             say(lines(range_view(plans), f"everything at its own tier takes {whole:,} tokens"))
         else:
-            say(lines(plan_view(planner, plans[0]), _agent_line(plans[0], scopes, workspace)))
+            say(lines(plan_view(planner, plans[0]), _agent_line(plans[0], scopes, workspace), waiting_view(waiting)))
     tell_trust(workspace)
     return 1 if constraints_left_out(plans[-1]) else 0
 
@@ -236,7 +244,8 @@ def prompt(options: Namespace) -> int:
 
     Nothing else goes to standard output. Everything that matters goes in whole, and the least important is left out
     until it fits. With --tiered it goes in as detail, summary or name, by how much it matters: 'brim why' shows which
-    and why. If not everything fits, the last line counts what was left out; exits with 1 if a constraint was.
+    and why. Exits with 1 if it does not fit: constraints are never cut below a summary. Then the smallest possible text
+    is printed, and standard error says by how much it is too long.
 
     Examples:
       brim prompt --file src/app.py > rules.md
@@ -245,6 +254,11 @@ def prompt(options: Namespace) -> int:
     for name in ("strategy", "fill"):
         if getattr(options, name) is not None and not options.tiered:
             raise InputError(f"--{name} belongs to --tiered: without it, everything goes in whole or not at all")
+    return _print_text(options, floor="summary", whole=not options.tiered)
+
+
+def _print_text(options: Namespace, *, floor: str, whole: bool = False) -> int:
+    """Print what an agent is told, and nothing else; *floor* and *whole* are those of the planner."""
     workspace = here(planning_flags(options, START_KEY))
     budget = workspace.config.yours[START_KEY]
     if budget == 0 and options.token_budget is not None:
@@ -252,7 +266,7 @@ def prompt(options: Namespace) -> int:
     context = situation_of(options, workspace)
     with workspace.open() as scopes:
         planner = Planner(scopes, workspace.config, context, now=workspace.now)
-        found = planner.plan(budget, whole=not options.tiered)
+        found = planner.plan(budget, whole=whole, floor=floor)
         text = render(found)
         if options.as_json:
             say_json({"text": text, "tokens": int(found.total_tokens), **planner.to_dict(found)})
@@ -262,7 +276,7 @@ def prompt(options: Namespace) -> int:
             _tell_nothing(scopes, context)
     tell_all(*found.reasons)
     tell_trust(workspace)
-    return 1 if constraints_left_out(found) else 0
+    return 1 if found.over_budget else 0
 
 
 # Sessions -------------------------------------------------------------------------------------------------------
@@ -290,7 +304,7 @@ def activate(options: Namespace) -> int:
       clear, compact    the window was emptied: as start, and everything may be shown again
       resume            a session goes on where it was
 
-    If not everything fits, the last line counts what was left out.
+    Exits with 1, and tells the agent nothing, if the constraints alone are too much for the budget.
 
     Examples:
       brim activate --file src/app.py --prompt 'run the tests'
@@ -306,13 +320,16 @@ def activate(options: Namespace) -> int:
     context = situation_of(options, workspace)
     with workspace.open(migrate=True) as scopes, _session(scopes, options, workspace) as session:
         planner = session_planner(scopes, workspace.config, context, session, options.event, now=workspace.now)
-        found = tell_session(planner, session, options.event)
-        if found.included and options.session is not None:
+        found = tell_session(planner, session, options.event, floor="summary")
+        if found.included and not found.over_budget and options.session is not None:
             told, active = [item.behavior for item in found.included], [each.id for each in planner.results]
             note_injection(scopes, told, active, now=workspace.now, session=options.session, event=options.event)
     # Printed after it is written: charged but not said is a loss, said but not charged a broken promise.
     _say_told(planner, found, session, options)
     tell_trust(workspace)
+    if found.over_budget:
+        note(f"nothing was told: {'; '.join(found.reasons)}")
+        return 1
     if not found.included and not options.as_json:
         tell_all(*found.reasons)
     return 0
@@ -332,7 +349,7 @@ def _session(scopes: Scopes, options: Namespace, workspace: Workspace) -> Iterat
 
 
 def _say_told(planner: Planner, found: InjectionPlan, session: Session, options: Namespace) -> None:
-    text = render(found)
+    text = "" if found.over_budget else render(found)
     if not options.as_json:
         if sys.stdout is not None:
             sys.stdout.write(text)
