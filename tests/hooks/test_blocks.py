@@ -129,6 +129,10 @@ def test_tools_are_refused_by_name(agent: Agent) -> None:
     for name in ("WebFetch", "webfetch", "mcp__web__get"):
         assert "Ask before you read web pages." in agent.tool(name, url="x").deny
     assert not agent.tool("mcp__website__get", url="x").deny
+    agent.learn(rule("ports", "Leave the ports alone.", blocks=["tool mcp__port[0-9]__open", "tool port?"]))
+    for name in ("mcp__port3__open", "Port8"):
+        assert "Leave the ports alone." in agent.tool(name, url="x").deny
+    assert not agent.tool("mcp__ports__open", url="x").deny
 
 
 def test_input_of_any_shape_is_read(agent: Agent) -> None:

@@ -8,6 +8,7 @@ excludes a rule; those that its words speak of only raise or lower it.
 
 from __future__ import annotations
 
+from collections import Counter
 from math import log
 
 from brim.activation.engine import Course, Neighbourhood
@@ -156,16 +157,14 @@ def relevant(index: Index, context: Context) -> list[tuple[Node, Relevance]]:
     declared = facts_filed(evidence)
     asked = {**weights, **dict.fromkeys(facts_filed(evidence, INFERRED), CONFIRMED), **dict.fromkeys(declared, 1.0)}
     rows = index.postings(asked) if asked else ()
-    having: dict[str, int] = {}
-    for term, _, _ in rows:
-        having[term] = having.get(term, 0) + 1
+    having = Counter([term for term, _, _ in rows])
     many = index.count() + BACKGROUND if having else 0
     worth = {term: asked[term] * log(1 + (many - found + 0.5) / (found + 0.5)) / 100 for term, found in having.items()}
     worth.update(dict.fromkeys(declared, DECLARED / 100))
     scores: dict[str, float] = {}
     for term, id, weight in rows:
         scores[id] = scores.get(id, 0.0) + worth[term] * weight
-    best = sorted(scores, key=lambda id: (-scores[id], id))
+    best = [id for _, id in sorted([(-score, id) for id, score in scores.items()])]
     if weights:  # without words, only declared conditions are met, and each that is counts
         best = best[:MOST]
     shared: dict[str, list[tuple[float, str]]] = {id: [] for id in best}

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import namedtuple
-from functools import cache
-from unicodedata import category, combining
+from functools import cache, lru_cache
 
 from brim.behaviors.words import Spaces, is_unspaced, word_list
 from brim.files import data_lines
@@ -27,9 +26,13 @@ _SHORTEST = 20
 SHORTER = 0.75
 """The share of the text from which on a summary isn't worth having: then it's the whole text."""
 _CONTROLS = dict.fromkeys((*range(32), *range(127, 160)), " ")
+_MARKS = tuple("#>-*+•–[")
+_MARKED = r"(?:([#>])\1*|([-*+•–]|\[[xX]\])|(\d{1,3}[.)])|\[ \]) "
+"""A marker at the beginning of a line, and above what one that isn't a number begins with."""
 _ENDINGS = frozenset(".!?;:,…。！？；：、，")
 
 
+@lru_cache(256)
 def summarize(canonical: str) -> str:
     """Return *canonical* in one line, in which every negation, condition and exception still stands.
 
@@ -71,7 +74,8 @@ def one_line(text: str) -> str:
 def _unmarked(line: str) -> tuple[str, str]:
     """Return *line* without its markers, and the last of them, or nothing: ``#``, ``-``, ``1`` or ``>``."""
     marker = ""
-    while found := re.match(r"(?:([#>])\1*|([-*+•–]|\[[xX]\])|(\d{1,3}[.)])|\[ \]) ", line):
+    # A hook needn't compile the pattern for lines without a marker.
+    while (line.startswith(_MARKS) or line[:1].isdecimal()) and (found := re.match(_MARKED, line)):
         heading, bullet, number = found.groups()
         marker = heading or (bullet and "-") or (number and "1") or marker
         line = line[found.end() :]
@@ -167,7 +171,10 @@ def _closes(text: str, at: int) -> bool:
         return False
     if text[at] != ".":
         return True
-    *_, word = re.split(r"[\W\d_]", text[max(0, at - 20) : at].lower())  # no abbreviation is longer
+    start = at
+    while start > max(0, at - 20) and text[start - 1].isalnum() and not text[start - 1].isdecimal():
+        start -= 1  # no abbreviation is longer
+    word = text[start:at].lower()
     abbreviated = len(word) == 1 or word in word_list("abbreviations.txt")
     return after == len(text) or not (abbreviated or text[after + 1 : after + 2].islower())
 
@@ -182,12 +189,15 @@ def is_reason(text: str) -> bool:
 
 def _tokens(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield the words of *text* with their places; of ``n'utilise`` the whole and ``n'``."""
-    for found in re.finditer(r"[^ '_](?:[^ ]*[^ '_])?", text.replace("’", "'").translate(_INSIDE_WORDS)):
-        start, word = found.start(), found[0].lower()
-        yield start, found.end(), word
-        if "'" in word:
-            clitic = word.index("'") + 1
-            yield start, start + clitic, word[:clitic]
+    at = 0
+    for part in text.replace("’", "'").translate(_INSIDE_WORDS).split(" "):
+        if written := part.strip("'_"):
+            start, word = at + part.index(written), written.lower()
+            yield start, start + len(written), word
+            if "'" in word:
+                clitic = word.index("'") + 1
+                yield start, start + clitic, word[:clitic]
+        at += len(part) + 1
 
 
 @cache
@@ -235,6 +245,8 @@ def is_border(text: str, at: int) -> bool:
     before, after = text[at - 1], text[at]
     if before.isascii() and after.isascii():
         return True
+    from unicodedata import category, combining  # most texts need neither
+
     code, last = ord(after), ord(before)
     if (
         _ZWJ in (before, after)

@@ -40,6 +40,8 @@ EDITING = "editing"
 Match = namedtuple("Match", ("confirmed", "contradicted", "absent"))
 """What became of each condition: three tuples of keys. One contradicted key, and the behavior is out."""
 
+_NOTHING_ASKED = Match((), (), ())
+
 
 class When(Record):
     """Conditions by key, each with the values of which any will do.
@@ -82,6 +84,8 @@ class When(Record):
 
     def match(self, facts: Mapping[str, tuple[str, ...]]) -> Match:
         """Compare each condition with *facts*: what is known of the situation, by key."""
+        if not self.conditions:
+            return _NOTHING_ASKED
         found: tuple[list[str], ...] = ([], [], [])
         confirmed, contradicted, absent = found
         for key, values in self.conditions:

@@ -95,7 +95,10 @@ class Pending:
             if not _UNSURE.isdisjoint(pattern.replace("*", "").replace("/", "")):
                 return bool(self.paths)
             return all(map(self.seen.__contains__, pattern.lower().removeprefix("./").split("*")))
-        return pattern.lower() == self.call.tool.lower() or "*" in pattern
+        tool, pattern = self.call.tool.lower(), pattern.lower()
+        if "?" in pattern or "[" in pattern:
+            return True
+        return pattern == tool or ("*" in pattern and all(map(tool.__contains__, pattern.split("*"))))
 
     @property
     def may_touch_brim(self) -> bool:
