@@ -41,7 +41,9 @@ def test_without_a_session_nothing_is_recorded(brim: Brim) -> None:
     before = file_of(brim).read_bytes()
     ran = brim("activate", "--file", "a.py")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out == f"{FRAME}## Constraints\n- Never push to main.\n## Directives\n- Run the tests first.\n- Use uv.\n"
+    assert (
+        ran.out == f"{FRAME}## Constraints\n- Never push to main.\n## Directives\n- Run the tests first.\n- Use uv.\n"
+    )
     found = told(brim)
     assert (found["text"], found["session"], found["budget"]) == (ran.out, None, 500)
     assert file_of(brim).read_bytes() == before

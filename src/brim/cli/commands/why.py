@@ -58,8 +58,8 @@ def why(options: Namespace) -> int:
 
     Without RULE, it lists the rules that fit the budget, in how much detail (full, summary, name-only, omitted), and
     why. If you name no situation, that is what a session is told when it begins, and below it stand the rules that come
-    later, and when. With RULE, it explains that rule: which conditions it was compared with, what came from connected rules, and
-    why it applies or doesn't. Nothing is recorded.
+    later, and when. With RULE, it explains that rule: which conditions it was compared with, what came from connected
+    rules, and why it applies or doesn't. Nothing is recorded.
 
     Exits with 1 if the rules that must go in don't fit.
 
