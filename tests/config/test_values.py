@@ -117,7 +117,7 @@ def test_floops_variable_counts_only_while_brims_is_unset(places: Places) -> Non
 def test_every_setting_but_models_and_the_command_has_a_variable_of_its_own() -> None:
     names = [name for setting in SETTINGS for name in setting.variables]
     assert len(names) == len(set(names))
-    assert [setting.key for setting in SETTINGS if not setting.variables] == ["models", "notify"]
+    assert [setting.key for setting in SETTINGS if not setting.variables] == ["models", "hooks.protect", "notify"]
 
 
 @pytest.mark.parametrize(

@@ -126,6 +126,7 @@ IGNORED: tuple[str, ...] = (
     "*brim config*/out/statusline.parts",  # is new
     "*brim config*/out/hooks.loops",  # is new
     "*brim config*/out/hooks.protect",  # is new
+    "*brim config*/out/hooks.remind_at_stop",  # is new
     "*/out/*blocks",  # what a rule refuses
     "*brim config*/out/hooks.gate",  # is on by default,
     "conditions/037 claude PreToolUse/*",  # for rules that name what the call does, not for one shared word

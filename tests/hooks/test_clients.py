@@ -155,8 +155,14 @@ def test_a_refusal_is_said_in_each_clients_words() -> None:
 def test_a_refusal_after_the_fact_refuses_nothing() -> None:
     for agent in AGENTS:
         for event, known in client_of(agent).EVENTS.items():
-            if known.event not in ("before_tool", "prompt"):
+            if known.event not in ("before_tool", "prompt", "stop"):
                 assert said(agent, event, Answer(deny="no")) is None
+
+
+def test_the_end_of_a_turn_can_be_refused_where_the_client_says_that_it_was() -> None:
+    for agent in ("claude", "codex"):
+        assert said(agent, "Stop", Answer(deny="no")) == {"decision": "block", "reason": "no"}
+    assert said("gemini", "AfterAgent", Answer(deny="no")) is None
 
 
 def test_the_summariser_gets_its_instructions_as_they_are() -> None:

@@ -6,9 +6,9 @@ workspace of a call and what is remembered between two.
 
 ``handlers`` has a function per event. They use ``rules`` (what the agent is told), ``gate`` and ``settlement`` (what
 it may spend, and has spent), ``loops`` (what goes in circles), ``fullness`` (how full the window is), ``scratchpad``
-and ``lost_facts`` (what must survive a compaction), ``attention`` (what a person should look at), and ``transcript``
-(how session files are read). ``statusline`` reads what the client says, ``status_drawing`` draws it, ``status_chain``
-runs the status line that was there before.
+and ``lost_facts`` (what must survive a compaction), ``reminder`` (what a turn has left undone), ``attention`` (what a
+person should look at), and ``transcript`` (how session files are read). ``statusline`` reads what the client says,
+``status_drawing`` draws it, ``status_chain`` runs the status line that was there before.
 """
 
 from __future__ import annotations

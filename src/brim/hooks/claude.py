@@ -1,8 +1,8 @@
 """Claude Code: one JSON object on standard input, one on standard output.
 
 It cuts text for the model at about 10,000 characters and puts a pointer to a file in its place. At *Stop* any text
-makes the model go on, so nothing is said there. What a *PreCompact* hook prints goes unchanged into the instructions
-of the summary.
+makes the model go on, so nothing is said there but a reminder, if the user wants those. What a *PreCompact* hook prints
+goes unchanged into the instructions of the summary.
 """
 
 from __future__ import annotations

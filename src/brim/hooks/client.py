@@ -66,7 +66,7 @@ class Client:
     """Bytes of it, where the client counts those too."""
     MOST_TEXTS = 1
     """Texts of that length that one answer may hold."""
-    DECISIONS: Mapping[str, str] = {"prompt": "block"}
+    DECISIONS: Mapping[str, str] = {"prompt": "block", "stop": "block"}
     """How a refusal is called at the neutral events where it's a decision about the whole event."""
 
     def max_chars(self, event: str) -> int:

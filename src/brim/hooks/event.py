@@ -74,7 +74,7 @@ class Answer(Record):
     note: str = ""
     """For the human; no model sees it."""
     deny: str = ""
-    """Why the pending call or prompt must not happen; empty lets it happen."""
+    """Why the pending call, prompt or end of a turn must not happen; empty lets it happen."""
     stop_reason: str = ""
     """Why the turn must end here; empty lets it go on."""
 

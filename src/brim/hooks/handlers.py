@@ -31,6 +31,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brim.hooks.event import HookCall
     from brim.hooks.state import HookWorkspace
+    from brim.tracking.events import Event
 
 RENEWING = ("startup", "clear", "compact")
 """How a session begins with an empty window."""
@@ -234,11 +235,21 @@ def ending(call: HookCall, workspace: HookWorkspace) -> Answer:
     window = attempt(context_note, call, workspace) if call.event == "stop" else NOTHING
     told = joined(window, attempt(_cost_note, call, workspace))
     left = max(LEAST, SECONDS - (time.monotonic() - begun))
-    attempt(lambda call, workspace: _write_turn(call, workspace, left), call, workspace)
+    reminds = call.event == "stop" and call.agent != "gemini" and workspace.config.yours["hooks.remind_at_stop"]
+    seen: list[Event] | None = [] if reminds else None
+    attempt(lambda call, workspace: _write_turn(call, workspace, left, seen), call, workspace)
     if call.event == "session_end":
         attempt(_close, call, workspace)
         return NOTHING
-    return told
+    return joined(told, attempt(lambda call, workspace: _remind(call, workspace, seen), call, workspace))
+
+
+def _remind(call: HookCall, workspace: HookWorkspace, seen: list[Event] | None) -> Answer | None:
+    if not seen:
+        return None
+    from brim.hooks.reminder import remind
+
+    return remind(call, workspace, seen)
 
 
 def _await(call: HookCall, workspace: HookWorkspace) -> None:
@@ -247,9 +258,11 @@ def _await(call: HookCall, workspace: HookWorkspace) -> None:
         await_answer(call, workspace)
 
 
-def _write_turn(call: HookCall, workspace: HookWorkspace, seconds: float = READING) -> None:
+def _write_turn(
+    call: HookCall, workspace: HookWorkspace, seconds: float = READING, seen: list[Event] | None = None
+) -> None:
     if call.event != "subagent_stop":
-        write_turn(call, workspace, seconds=seconds)
+        write_turn(call, workspace, seconds=seconds, seen=seen)
         return
     path = call.data.get("agent_transcript_path")
     if call.sub_agent and isinstance(path, str) and path:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from brim.scratch.entries import Entry
     from brim.scratch.model import ScratchModel
     from brim.scratch.writer import ScratchWriter
+    from brim.tracking.events import Event
 
 PATIENCE = 0.4
 """Seconds that a hook waits for another writer of the journal: many sessions may share a project."""
@@ -156,12 +157,19 @@ _BEGUN = "turn begun"
 
 
 def write_turn(
-    call: HookCall, workspace: HookWorkspace, *, transcript: str = "", agent: str = "", seconds: float = SECONDS
+    call: HookCall,
+    workspace: HookWorkspace,
+    *,
+    transcript: str = "",
+    agent: str = "",
+    seconds: float = SECONDS,
+    seen: list[Event] | None = None,
 ) -> ScratchWriter | None:
     """Journal what the transcript says since the last time, and render the scratch files; return their writer.
 
     It is None if this session may have none. *transcript* is the file of the sub-agent *agent* (default: the session's
-    own). Reading ends after about *seconds*, and the next hook goes on from there.
+    own). Reading ends after about *seconds*, and the next hook goes on from there. *seen* is given the events, if there
+    was time for all.
     """
     writer = writer_of(call, workspace)
     if writer is None:
@@ -179,7 +187,7 @@ def write_turn(
     until = workspace.clock() + _seconds(state, size - start, seconds)
     end = start
     if size > start:
-        end = _extract(model, call, path, start, agent, is_late=lambda: workspace.clock() > until)
+        end = _extract(model, call, path, start, agent, is_late=lambda: workspace.clock() > until, seen=seen)
     if model.entries or _is_behind(writer):
         writer.write_scratch(model)
     state.keep(_BEGUN, 0)
@@ -200,7 +208,14 @@ def _seconds(state: SessionState, pending: int, seconds: float) -> float:
 
 
 def _extract(
-    model: ScratchModel, call: HookCall, path: str, start: int, agent: str, *, is_late: Callable[[], bool]
+    model: ScratchModel,
+    call: HookCall,
+    path: str,
+    start: int,
+    agent: str,
+    *,
+    is_late: Callable[[], bool],
+    seen: list[Event] | None = None,
 ) -> int:
     """Give *model* the events of *path* from *start* on; return how far it came."""
     from brim.tracking.readers import AnyReader
@@ -209,15 +224,20 @@ def _extract(
     reader = AnyReader(FORMATS[call.agent])
     reader.agent = agent
     feed: Feed | None = None
+    late = False
     for at, data in whole_lines(path, start, overlap=OVERLAP, most=MOST + OVERLAP):
         if feed is None:
             feed = Feed(reader=reader, start=at)
         for event in feed.feed(data):
             model.extract(event if event.session == call.session else event.replace(session=call.session))
-        if is_late() and feed.offset > start:
+            if seen is not None:
+                seen.append(event)
+        if late := is_late() and feed.offset > start:
             break
     for event in reader.finish():
         model.extract(event.replace(session=call.session))
+    if late and seen is not None:
+        seen.clear()
     return max(start, feed.offset) if feed is not None else start
 
 

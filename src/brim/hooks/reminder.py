@@ -1,0 +1,120 @@
+"""The reminder at the end of a turn: rules for every change whose command didn't run after the last edit.
+
+It makes the agent go on, so it comes once for each prompt of a person, never twice in a row, and not at a limit. What
+happened in the turn is taken from the transcript, as far as the end of the turn has read it.
+"""
+
+from __future__ import annotations
+
+from brim.activation.context import Context
+from brim.activation.relevance import INFERRED, facts_filed
+from brim.behaviors.behavior import Status
+from brim.behaviors.tasks import programs_of, tasks_of
+from brim.behaviors.when import EDITING
+from brim.hooks.event import Answer
+from brim.hooks.gate import limits_of, spent_of
+from brim.hooks.rules import DYNAMIC, size
+from brim.injection.text import text_of
+from brim.injection.tiers import Tier
+from brim.record import Record
+from brim.tracking.events import Message, ToolCall, ToolResult
+from brim.tracking.readers.fields import command_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from brim.behaviors.behavior import Behavior
+    from brim.hooks.event import HookCall
+    from brim.hooks.state import HookWorkspace
+    from brim.tracking.events import Event
+
+HEAD = "Before you finish: these rules are for every change, and no such command has succeeded since your last edit.\n"
+"""What stands above the rules."""
+
+_REMINDED = "reminded"
+"""Kept for a session: the prompt that was reminded of last."""
+
+
+class Turn(Record):
+    """What happened since a person's last prompt."""
+
+    prompt: str = ""
+    """Which prompt it was; empty if it wasn't seen."""
+    files: tuple[str, ...] = ()
+    """The files that were changed."""
+    commands: tuple[str, ...] = ()
+    """The commands that succeeded after the last change."""
+
+
+def turn_of(events: Iterable[Event]) -> Turn:
+    """Return the last turn in *events*, which are in order; those of sub-agents count too."""
+    turn = Turn()
+    open_calls: dict[str, ToolCall] = {}
+    for event in events:
+        if isinstance(event, Message) and event.human and not event.agent:
+            turn, open_calls = Turn(prompt=event.id or f"{event.time} {event.text[:80]}"), {}
+        elif isinstance(event, ToolCall):
+            open_calls[event.id] = event
+        elif isinstance(event, ToolResult) and (call := open_calls.pop(event.id, None)) and not event.error:
+            if call.tool in ("edit", "write"):
+                path = str(call.input.get("file_path") or call.input.get("notebook_path") or "")
+                turn = turn.replace(files=(*turn.files, path), commands=())
+            elif call.tool == "shell":
+                command = command_line(call.input.get("command") or call.input.get("cmd"))
+                turn = turn.replace(commands=(*turn.commands, command))
+    return turn
+
+
+def remind(call: HookCall, workspace: HookWorkspace, events: Iterable[Event]) -> Answer | None:
+    """Return what keeps the agent from ending its turn; None lets it end."""
+    if call.data.get("stop_hook_active") or not workspace.has_user_store:
+        return None
+    turn, state = turn_of(events), workspace.state(call.session)
+    if not turn.prompt or not turn.files or state.kept(_REMINDED) == turn.prompt:
+        return None
+    rules = _due(turn, workspace)
+    scopes, config = workspace.scopes, workspace.config.yours
+    if not rules or scopes.user is None or scopes.user.readonly or spent_of(limits_of(call, workspace)):
+        return None
+    with scopes.writing("user"), scopes.session(call.session, **config.section("session")) as session:
+        budget = session.budget(config[DYNAMIC])
+        while budget is not None and rules and size(_text(rules, workspace)) > budget:
+            rules.pop()
+        if not rules:
+            return None
+        text = _text(rules, workspace)
+        session.spend(size(text))
+    state.keep(_REMINDED, turn.prompt)
+    return Answer(deny=text)
+
+
+def _text(rules: list[Behavior], workspace: HookWorkspace) -> str:
+    format = workspace.config.yours["injection.format"]
+    return HEAD + text_of([(rule, Tier.FULL, 1.0) for rule in rules], format)
+
+
+def _due(turn: Turn, workspace: HookWorkspace) -> list[Behavior]:
+    """Return the rules for every change that *turn* has made no command for."""
+    scopes, terms = workspace.scopes, facts_filed({"task": (EDITING,)}, INFERRED)
+    ids = [id for _, id, _ in scopes.postings(terms)]
+    if scopes.leave_out(ids):
+        ids = [id for _, id, _ in scopes.postings(terms)]
+    facts = Context(**workspace.surroundings, file=[path for path in turn.files if path]).facts
+    return [
+        rule
+        for _, rule in sorted(scopes.get_many(ids).items())
+        if rule.status is Status.ACTIVE
+        and not rule.when.match(facts).contradicted
+        and not rule.inferred.match(facts).contradicted
+        and _is_undone(rule, turn.commands)
+    ]
+
+
+def _is_undone(rule: Behavior, commands: Iterable[str]) -> bool:
+    """Whether none of *commands* is what *rule* says to run; false if it doesn't say what."""
+    wanted = dict(rule.inferred.conditions)
+    if programs := wanted.get("command", ()):
+        return not any(set(programs).intersection(programs_of(each)) for each in commands)
+    tasks = set(wanted.get("task", ())) - {EDITING}
+    return bool(tasks) and not any(tasks.intersection(tasks_of(each)) for each in commands)
