@@ -118,9 +118,7 @@ def sense_words(text: str) -> list[Found]:
     >>> [text[found.start : found.end] for found in sense_words(text)]
     ['never', 'unless']
     """
-    singles, phrases, anywhere = _lists()
-    if text.isascii():
-        anywhere = tuple(filter(str.isascii, anywhere))
+    singles, phrases, anywhere = _lists(text.isascii())
     found = [
         Found(at, at + len(sign))
         for sign in anywhere
@@ -201,11 +199,15 @@ def _tokens(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 @cache
-def _lists() -> tuple[frozenset[str], dict[str, list[tuple[str, ...]]], tuple[str, ...]]:
-    """Return the single words, the phrases by their first word, and the signs that are found anywhere."""
+def _lists(ascii_only: bool) -> tuple[frozenset[str], dict[str, list[tuple[str, ...]]], tuple[str, ...]]:
+    """Return the single words, the phrases by their first word, and the signs that are found anywhere.
+
+    With *ascii_only*, those that a text in ASCII can have: a hook then has less to do.
+    """
     singles, anywhere = set(), []
     phrases: dict[str, list[tuple[str, ...]]] = {}
-    for entry in _entries("sense_words.txt"):
+    entries = _entries("sense_words.txt")
+    for entry in filter(str.isascii, entries) if ascii_only else entries:
         parts = tuple(entry.split())
         if is_unspaced(entry[0]) or not entry[0].isalpha():
             anywhere.append(entry)
@@ -218,7 +220,7 @@ def _lists() -> tuple[frozenset[str], dict[str, list[tuple[str, ...]]], tuple[st
 
 def single_words() -> frozenset[str]:
     """Return the sense words that are one word each, of scripts with spaces."""
-    return _lists()[0]
+    return _lists(False)[0]
 
 
 def _entries(name: str) -> list[str]:
