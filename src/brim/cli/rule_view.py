@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from brim.behaviors.behavior import Behavior, Status
+from brim.behaviors.behavior import Behavior, BehaviorKind, Status
 from brim.behaviors.blocks import said, too_much
 from brim.behaviors.inference import infer
 from brim.behaviors.jsonl import as_object, edge_object
@@ -75,7 +75,10 @@ def heard(behavior: Behavior) -> str:
         _HEARD.get(key, "{key} is {}").format(_values(key, values), key=key.replace("_", " "))
         for key, values in conditions
     ]
-    return f"only when {' and '.join(said)}" if behavior.when else f"when {' or '.join(said)}"
+    if behavior.when:
+        return f"only when {' and '.join(said)}"
+    always = "at the start of every session, and " if behavior.kind is BehaviorKind.CONSTRAINT else ""
+    return f"{always}when {' or '.join(said)}"
 
 
 _HEARD = {
