@@ -114,7 +114,7 @@ def test_floops_variable_counts_only_while_brims_is_unset(places: Places) -> Non
     assert load({**environ, "FLOOP_TOKEN_BUDGET": "nonsense"}, None)["token_budget.default"] == 2
 
 
-def test_every_setting_but_models_and_the_command_has_a_variable_of_its_own() -> None:
+def test_every_setting_has_a_variable_but_models_commands_and_what_no_agent_may_change() -> None:
     names = [name for setting in SETTINGS for name in setting.variables]
     assert len(names) == len(set(names))
     assert [setting.key for setting in SETTINGS if not setting.variables] == ["models", "hooks.protect", "notify"]

@@ -210,6 +210,11 @@ class Neighbourhood:
             return tuple(sorted(self.context.words & node.words))
         return self.found[node.id].words if node.id in self.found else ()
 
+    def inferred(self, node: Node) -> list[str]:
+        """Return the conditions, read from the words of *node*, that the context confirms."""
+        confirmed = self.found[node.id].confirmed if self.found and node.id in self.found else ()
+        return [f"{key} {' or '.join(values)}" for key, values in node.inferred.conditions if key in confirmed]
+
     def expand(self, ids: Iterable[str]) -> None:
         """Read the edges of those of *ids* whose edges aren't known yet, and what is at their other ends."""
         new = [id for id in ids if id not in self.gives]
@@ -314,8 +319,12 @@ class Course:
                     reasons.append(told[condition])
             if words := self.around.words(node):
                 reasons.append(f"words {', '.join(words[:MOST_WORDS])}")
+<<<<<<< HEAD
             by_words = id in (self.around.found or ()) and str(node.inferred)
             reasons = reasons or [by_words or "always"]
+=======
+            reasons = reasons or self.around.inferred(node) or ["always"]
+>>>>>>> green-cli
         if id in self.origins:
             reasons.append(" ".join(self.origins[id]))
         if id in self.losses:

@@ -103,7 +103,7 @@ def contradiction(a: str, b: str) -> str:
     *Never mock* contradicts an older *mock the network in tests*; said later, that is an exception to it.
 
     >>> contradiction("Use pnpm, not npm", "Use bun, not pnpm"), contradiction("Use tabs in Go", "Use tabs in Python")
-    ('pnpm', '')
+    ('pnpm, bun', '')
     >>> contradiction("Write in British English", "Write in American English")
     'british, american'
     """

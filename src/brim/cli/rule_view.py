@@ -74,7 +74,10 @@ def heard(behavior: Behavior) -> str:
         _HEARD.get(key, "{key} is {}").format(_values(key, values), key=key.replace("_", " "))
         for key, values in conditions
     ]
-    return f"only when {' and '.join(said)}" if behavior.when else f"when {' or '.join(said)}"
+    if behavior.when:
+        return f"only when {' and '.join(said)}"
+    always = "at the start of every session, and " if behavior.kind is BehaviorKind.CONSTRAINT else ""
+    return f"{always}when {' or '.join(said)}"
 
 
 _HEARD = {

@@ -209,7 +209,7 @@ def answer_to(
 
 def _answer_in_time(argv: Sequence[str], stdin: Any, environ: Mapping[str, str], *, ending: bool) -> str:
     """Return the answer; raises ``TimeUp`` when the time is over, where signals allow it."""
-    import _signal as signal  # type: ignore[import-not-found]  # ``signal`` adds only enums, for a millisecond
+    import signal
 
     def ring(*_: object) -> None:
         raise TimeUp

@@ -8,9 +8,9 @@ the next.
 
 from __future__ import annotations
 
-import _sqlite3 as sqlite3  # what ``sqlite3`` adds, a hook would pay for: datetime and its converters
 import json
 import os
+import sqlite3
 import time
 from contextlib import contextmanager, suppress
 from functools import cache
