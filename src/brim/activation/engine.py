@@ -319,12 +319,7 @@ class Course:
                     reasons.append(told[condition])
             if words := self.around.words(node):
                 reasons.append(f"words {', '.join(words[:MOST_WORDS])}")
-<<<<<<< HEAD
-            by_words = id in (self.around.found or ()) and str(node.inferred)
-            reasons = reasons or [by_words or "always"]
-=======
             reasons = reasons or self.around.inferred(node) or ["always"]
->>>>>>> green-cli
         if id in self.origins:
             reasons.append(" ".join(self.origins[id]))
         if id in self.losses:
