@@ -43,12 +43,11 @@ run brim lost
 (cd "$here" && run brim usage recorded/session.jsonl --by model)
 
 cd "$here"
-step "For people who build agents: count, fit and repair."
+step "For people who build agents: count, fit, and go around each call."
 run brim count notes.md messages.json --model claude-sonnet-4-5
 printf '$ brim fit agent.json --model gpt-4o --tokens 120 > fitted.json
 '
-brim fit agent.json --model gpt-4o --tokens 120 2>&1 >/dev/null | sed -n '1,5p'
-run brim repair broken.json --dry-run || true
+brim fit agent.json --model gpt-4o --tokens 120 2>&1 >/dev/null | sed -n '1,3p'
 printf '$ python agent_loop.py\n'
 "$python" agent_loop.py
 
