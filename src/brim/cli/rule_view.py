@@ -74,10 +74,7 @@ def heard(behavior: Behavior) -> str:
         _HEARD.get(key, "{key} is {}").format(_values(key, values), key=key.replace("_", " "))
         for key, values in conditions
     ]
-    if behavior.when:
-        return f"only when {' and '.join(said)}"
-    always = "at the start of every session, and " if behavior.kind is BehaviorKind.CONSTRAINT else ""
-    return f"{always}when {' or '.join(said)}"
+    return f"only when {' and '.join(said)}" if behavior.when else f"when {' or '.join(said)}"
 
 
 _HEARD = {
