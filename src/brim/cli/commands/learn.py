@@ -122,27 +122,10 @@ def learn(options: Namespace) -> int:
         stored = store.get(learned.behavior.id) or learned.behavior
         tokens = tier_tokens(scopes, stored, workspace.config)
         like = same_elsewhere(scopes, stored, threshold)
-    old = learned.merged_with
-    found = {
-        "behavior": as_object(stored),
-        "merged_with": None if old is None else as_object(old),
-        "changes": list(learned.changes),
-        "tokens": tokens,
-        "file": store.path,
-        "like": None if like is None else as_object(like),
-        "alike": [as_object(each) for each in taught.alike],
-        "conflicts": [each.to_dict() for each in taught.conflicts],
-        "replaced": [as_object(each) for each in taught.replaced],
-    }
     project = printable(os.path.basename(workspace.project or ""))
     whose = f"this project ({project})" if scope == "project" else "all your projects"
-    details = [
-        ("rule", named(stored)),
-        ("summary", cut(one_line(stored), LONGEST)),
-        ("tokens", tokens_line(tokens)),
-        ("stored in", home_path(store.path)),
-    ]
-    more = facts(details) if options.verbose else ""
+    more = _details(stored, tokens, store.path) if options.verbose else ""
+    found = {**_object(taught, stored, like), "tokens": tokens, "file": store.path}
     emit(found, lines(_learned_view(taught, stored, whose), more), options.as_json)
     tell_masked(said["right"], said["wrong"], options.summary)
     tell_all(*_further(taught, stored, like))
@@ -153,6 +136,25 @@ def learn(options: Namespace) -> int:
     if scope == "project":
         tell_trust(workspace)
     return 0
+
+
+def _object(taught: Taught, stored: Behavior, like: Behavior | None) -> dict[str, Any]:
+    """Return what was learned for ``--json``."""
+    old = taught.learned.merged_with
+    return {
+        "behavior": as_object(stored),
+        "merged_with": None if old is None else as_object(old),
+        "changes": list(taught.learned.changes),
+        "like": None if like is None else as_object(like),
+        "alike": [as_object(each) for each in taught.alike],
+        "conflicts": [each.to_dict() for each in taught.conflicts],
+        "replaced": [as_object(each) for each in taught.replaced],
+    }
+
+
+def _details(stored: Behavior, tokens: dict[str, int], path: str) -> str:
+    about = [("rule", named(stored)), ("summary", cut(one_line(stored), LONGEST))]
+    return facts([*about, ("tokens", tokens_line(tokens)), ("stored in", home_path(path))])
 
 
 def _scope(options: Namespace, workspace: Workspace) -> str:
