@@ -176,15 +176,16 @@ def test_the_newest_history_is_spared_while_the_window_allows(data: st.DataObjec
 
 
 def any_chat(provider: Provider) -> st.SearchStrategy[list[Any]]:
-    """Histories that may be broken, but do not begin with a system message where that is refused."""
+    """Histories that may be broken, without messages that are refused."""
 
-    def begins_well(history: list[Any]) -> bool:
-        if provider in ("openai", "responses") or not history:
-            return True
+    def is_read(history: list[Any]) -> bool:
         try:
-            WorkingMemory().assemble(history=history[:1], provider=provider)
+            WorkingMemory().assemble(history=history, provider=provider)
         except InputError:
             return False
         return True
 
-    return any_histories(provider).filter(begins_well)
+    def read(history: list[Any]) -> list[Any]:
+        return history if is_read(history) else [message for message in history if is_read([message])]
+
+    return any_histories(provider).map(read).filter(is_read)
