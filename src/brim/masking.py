@@ -12,7 +12,7 @@ hashes, UUIDs and paths. A mask is never masked again.
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from functools import cache
 
 from brim.files import data_rows
 from brim.record import Record
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     _Place = tuple[int, int, str]
     _Step = Callable[[str], list[_Place]]
 
-_SHORT = 2_000
-"""Characters of a text that is remembered once it's masked: a rule is masked at every step on its way."""
 _PASSES = 12
 """A mask is a border, so masking can uncover one more secret; more often than this only a text made for it does."""
 _LONGEST_PEM = 32_768
@@ -96,7 +94,7 @@ def mask(text: str) -> str:
     >>> mask("export OPENAI_API_KEY=sk-abcdefghijklmnopqrst1234")
     'export OPENAI_API_KEY=[masked openai key]'
     """
-    return _masked_again(text)[0] if len(text) <= _SHORT else masked(text)[0]
+    return masked(text)[0]
 
 
 def masked(text: str) -> tuple[str, int]:
@@ -113,9 +111,6 @@ def masked(text: str) -> tuple[str, int]:
         if not found:
             break
     return text, total
-
-
-_masked_again = lru_cache(4096)(masked)
 
 
 def _replaced(text: str, places: list[_Place]) -> str:

@@ -78,7 +78,7 @@ def test_what_was_cut_says_how_to_get_the_rest(world: World) -> None:
 
 
 def test_a_note_of_an_agent_is_told_as_a_summary_and_as_unconfirmed(world: World) -> None:
-    note = "Run the linter. " + "It finds what the tests leave over, and it is quick. " * 10
+    note = "Answer in short sentences. " + "They are easier to read, and they are quick to say. " * 10
     id = world.call("learn", right=note).data["id"]
     told = world.read("brim://behaviors/active")
     assert "## Unconfirmed notes\n" in told

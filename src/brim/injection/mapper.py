@@ -350,9 +350,8 @@ def _limit(arrangement: Arrangement) -> str:
         return f"{limits.characters:,} characters"
     tiers = arrangement.tiers()
     arrangement.restore([slot.mapped for slot in arrangement.slots])
-    by_tokens = int(_total(arrangement)) / limits.tokens
-    by_characters = arrangement.characters / limits.characters
+    by_characters = arrangement.characters * limits.tokens > int(_total(arrangement)) * limits.characters
     arrangement.restore(tiers)
-    if by_characters > by_tokens:
+    if by_characters:
         return f"{limits.characters:,} characters (max_chars), the smaller limit"
     return f"{limits.tokens:,} tokens, the smaller limit"
