@@ -2,8 +2,11 @@
 
 ``behavior`` has the things themselves (``Behavior``, ``Edge``) and ``when`` their conditions. ``words``, ``stems`` and
 ``tasks`` find what a text is about, ``inference`` what a rule is for, ``summary`` cuts one without changing its sense.
-``learning`` makes rules of corrections and feedback, ``duplicates`` compares and merges them, ``graph`` checks how they
-are connected. ``jsonl``, ``yaml_form``, ``floop`` and ``markdown`` read and write files.
+``blocks`` are what a rule refuses, and ``shell`` reads the commands that they are compared with.
+
+``corrections`` notices a correction in a prompt, and ``learning`` makes rules of corrections and feedback. ``clauses``
+takes a rule apart; ``duplicates`` and ``contradictions`` compare rules by that. ``graph`` checks how they are
+connected. ``jsonl``, ``yaml_form``, ``floop`` and ``markdown`` read and write files.
 """
 
 from __future__ import annotations

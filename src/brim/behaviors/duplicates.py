@@ -44,22 +44,8 @@ WORK = 50_000
 """Comparisons of a store's rules for pairs that may say the same."""
 BLANK = frozenset(
     (
-        "use",
-        "make",
-        "keep",
-        "put",
-        "get",
-        "let",
-        "go",
-        "follow",
-        "apply",
-        "stick",
-        "run",
-        "do",
-        "end",
-        "what",
-        "how",
-        "merely",
+        *("use", "make", "keep", "put", "get", "let", "go", "follow", "apply"),
+        *("stick", "run", "do", "end", "what", "how", "merely"),
     )
 )
 """Verbs that say nothing about what a rule is about."""

@@ -221,9 +221,6 @@ def _planner(scopes: Scopes, workspace: Workspace, situation: str, task: str = "
 
 def _told(scopes: Scopes, workspace: Workspace, planner: Planner) -> str:
     plan = planner.plan(workspace.config.yours[START_KEY])
-    if plan.over_budget:
-        problem = f"{'; '.join(plan.reasons)}: ask the user to raise {START_KEY}\n"
-        return problem if _fits(problem, scopes, workspace, plan) else ""
     text = render(plan)
     return text + POINTER if _holds_back(plan) and _fits(text + POINTER, scopes, workspace, plan) else text
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import time
-from _thread import get_ident
 from contextlib import contextmanager
+from threading import get_ident
 
 from brim.errors import InputError, LimitReached, StoreError
 from brim.spend.ledger import (

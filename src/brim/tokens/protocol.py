@@ -28,7 +28,7 @@ class TokenCounter(Protocol):
 
     - it never raises on text: special-token strings are ordinary text, lone surrogates are replaced;
     - it never raises on what is in a message: parts that it does not know it counts as well as it can;
-    - what is no message of a known format (None, a number, a class of another framework) is an ``InputError``;
+    - something that isn't a message of a known format (None, a number, another framework's class) is an ``InputError``;
     - the same input gives the same count, until something is learned from a provider's report;
     - an empty text is 0 tokens (but 1 for ``ApproximateTokenCounter``, whose rule says so).
     """

@@ -42,6 +42,7 @@ from brim.cli.output import (
 from brim.cli.rule_view import (
     as_object,
     edge_object,
+    heard,
     kind_of,
     named,
     one_line,
@@ -238,7 +239,7 @@ def _about(behavior: Behavior, outcome: Outcome) -> list[tuple[str, str]]:
     return [
         ("summary", behavior.summary),
         ("tags", ", ".join(behavior.tags)),
-        ("when", str(behavior.when)),
+        ("when", str(behavior.when) if behavior.when else heard(behavior).removeprefix("when ")),
         ("refuses", refused(behavior)),
         ("priority", f"{behavior.priority:,}" if behavior.priority else ""),
         ("confidence", f"{behavior.confidence:.2f}"),
