@@ -120,7 +120,7 @@ def _show(done: Installed) -> None:
     rows = []
     for each in done.agents:
         more = [", status line"] * each["status_line"] + [f", {each['command']}"] * bool(each["command"])
-        extra = f"{len(each['hooks'])} hooks{''.join(more)}"
+        extra = f"{len(each['hooks']) or 'its plugin has the'} hooks{''.join(more)}"
         state = "unchanged" if not each["changed"] else "would change" if done.dry_run else "installed"
         rows.append([NAMES[each["agent"]], state, extra, home_path(each["file"])])
     if done.dry_run:

@@ -45,7 +45,7 @@ def uninstall(options: Namespace) -> int:
     emit(done, _show, options.as_json)
     for agent in done.served:
         note(f"{NAMES[agent]} still starts 'brim mcp': '{agent} mcp list' names it, '{agent} mcp remove' ends that")
-    tell_all(*done.broken)
+    tell_all(*done.broken, *(f"brim's plugin is still there: '{each}' removes it" for each in done.plugins))
     return done.exit_code
 
 
