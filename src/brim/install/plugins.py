@@ -75,7 +75,8 @@ These files are generated: change `src/brim/install/plugins.py`, then run `pytho
 
 def plugin_files(version: str) -> dict[str, str]:
     """Return the files of the plugins, by their path in the repository."""
-    about = {"name": NAME, "version": version, "description": ABOUT}
+    number = version.replace(".dev", "-dev.")  # as SemVer writes it
+    about = {"name": NAME, "version": number, "description": ABOUT}
     maker = {"name": NAME}
     claude = {**about, "author": maker, "license": "MIT", "keywords": ["context", "memory", "rules", "budget"]}
     codex = {**claude, "hooks": "./hooks/codex.json", "skills": "./skills/", "mcpServers": "./.mcp.json"}
