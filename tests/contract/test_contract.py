@@ -1,8 +1,8 @@
 """brim does what 0.1 did: every scenario is replayed with the code under test, and compared with the record.
 
 The records in ``data/expected`` and the home in ``data/home.json`` were made with the wheel of 0.1. Those with rules
-that agents hear were made again when 0.2 began to rank rules and to count tools as models read them. A difference that
-is meant goes into ``comparison.py``.
+that agents hear were made again when 0.2 began to rank rules and to count tools as models read them, and those that
+list agents when opencode came. A difference that is meant goes into ``comparison.py``.
 """
 
 from __future__ import annotations

@@ -10,12 +10,12 @@ from brim.install.commands import CALLED, FILES, command_text
 from tests.cli.conftest import Brim
 from tests.install.installed import tree, use
 
-FOLDERS = {"claude": ".claude", "codex": ".codex", "gemini": ".gemini"}
+FOLDERS = {"claude": ".claude", "codex": ".codex", "gemini": ".gemini", "opencode": ".config/opencode"}
 
 
 @pytest.mark.parametrize("agent", list(FILES))
 def test_the_command_comes_with_the_hooks_and_goes_with_them(brim: Brim, agent: str) -> None:
-    use(brim, agent)
+    (brim.home / FOLDERS[agent]).mkdir(parents=True)
     before = tree(brim.home)
     path = brim.home / FOLDERS[agent] / FILES[agent]
     found = brim("init", "--json").json

@@ -15,7 +15,7 @@ from tests.install.installed import FILES, tree, use
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no hooks there yet")
 
-INIT = ("init", "--agent", "all")
+INIT = ("init", *(word for agent in FILES for word in ("--agent", agent)))
 CLAUDE = '{\n  "model": "opus",\n  "statusLine": {"type": "command", "command": "date"}\n}\n'
 BRIMS = re.compile(
     r"\.brim(/(\.gitignore|brim\.db(-wal|-shm)?|bin|bin/hook|bin/statusline|installed\.lock|secret(\.lock)?))?"

@@ -66,7 +66,7 @@ def test_the_plugins_in_the_repository_are_those_that_this_version_builds() -> N
     assert kept <= files.keys(), "nothing else is in the folder"
 
 
-@pytest.mark.parametrize("agent", NAMES)
+@pytest.mark.parametrize("agent", HOOKS)
 def test_without_brim_the_plugin_says_so_once(brim: Brim, agent: str) -> None:
     use(brim, agent)
     assert "needs the program" in json.loads(call(brim, agent))["systemMessage"]
@@ -74,7 +74,7 @@ def test_without_brim_the_plugin_says_so_once(brim: Brim, agent: str) -> None:
     assert call(brim, agent, "UserPromptSubmit") == ""
 
 
-@pytest.mark.parametrize("agent", NAMES)
+@pytest.mark.parametrize("agent", HOOKS)
 def test_with_brim_on_the_path_the_plugin_needs_nothing_else(brim: Brim, agent: str) -> None:
     enable(brim, agent)
     remember(brim, behavior("b-0000000001", "constraint", RULE))
@@ -83,7 +83,7 @@ def test_with_brim_on_the_path_the_plugin_needs_nothing_else(brim: Brim, agent: 
     assert os.access(brim.home / ".brim" / "bin" / "hook", os.X_OK)
 
 
-@pytest.mark.parametrize("agent", NAMES)
+@pytest.mark.parametrize("agent", HOOKS)
 def test_where_init_has_installed_hooks_the_plugin_is_silent(brim: Brim, agent: str) -> None:
     use(brim, agent)
     alone(brim, "init")
@@ -98,7 +98,7 @@ def test_where_init_has_installed_hooks_the_plugin_is_silent(brim: Brim, agent: 
     assert "stays silent" in found[0]["text"]
 
 
-@pytest.mark.parametrize("agent", NAMES)
+@pytest.mark.parametrize("agent", HOOKS)
 def test_init_leaves_the_hooks_to_a_plugin_and_takes_over_when_it_is_gone(brim: Brim, agent: str) -> None:
     enable(brim, agent)
     ran = alone(brim, "init")

@@ -19,6 +19,7 @@ USER_FILES = {
     "claude": ("CLAUDE_CONFIG_DIR", ".claude", "settings.json"),
     "codex": ("CODEX_HOME", ".codex", "hooks.json"),
     "gemini": ("GEMINI_CLI_HOME", "", ".gemini/settings.json"),
+    "opencode": ("OPENCODE_CONFIG_DIR", ".config/opencode", "plugin/brim.js"),
 }
 """Where ``brim init`` writes: the variable that names an agent's folder, that folder in the home, the file in it."""
 
@@ -26,12 +27,14 @@ PROJECT_FILES = {
     "claude": ".claude/settings.local.json",
     "codex": ".codex/hooks.json",
     "gemini": ".gemini/settings.json",
+    "opencode": ".opencode/plugin/brim.js",
 }
 
 _FOLDERS = {
     ".claude": ("settings.json", "settings.local.json"),
     ".codex": ("hooks.json", "config.toml"),
     ".gemini": ("settings.json",),
+    **dict.fromkeys(("plugin", ".opencode"), ("brim.js",)),
     ".brim": ("config.yaml", "trusted"),
 }
 """Files in which hooks are set, or brim itself, by the folder that they are in."""
@@ -112,5 +115,7 @@ def is_protected(path: str, workspace: HookWorkspace) -> bool:
 def user_file(agent: str, environ: Mapping[str, str]) -> str:
     """Return the file with the settings of *agent* for every project."""
     variable, folder, name = USER_FILES[agent]
+    if agent == "opencode" and environ.get("XDG_CONFIG_HOME"):
+        folder = os.path.join(environ["XDG_CONFIG_HOME"], "opencode")
     folder = environ.get(variable) or os.path.join(home_folder(environ), folder)
     return os.path.abspath(os.path.join(folder, *name.split("/")))

@@ -8,14 +8,19 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from brim.install.agents import Target, user_target
+from brim.install.agents import Target, agent_folder
 from brim.install.changes import COMMAND, Change, digest, missing_folder
 from brim.install.receipt import Record
 
-FILES = {"claude": "commands/learn.md", "codex": "skills/learn/SKILL.md", "gemini": "commands/learn.toml"}
-"""Where each client reads it, below the folder of its settings. Codex has skills in place of commands: ``$learn``."""
+FILES = {
+    "claude": "commands/learn.md",
+    "codex": "skills/learn/SKILL.md",
+    "gemini": "commands/learn.toml",
+    "opencode": "command/learn.md",
+}
+"""Where each client reads it, below its folder. Codex has skills in place of commands: ``$learn``."""
 
-CALLED = {"claude": "/learn", "codex": "$learn", "gemini": "/learn"}
+CALLED = {"claude": "/learn", "codex": "$learn", "gemini": "/learn", "opencode": "/learn"}
 """What a person types."""
 
 _ABOUT = "Teach a rule that brim keeps and tells your agents when it matters"
@@ -39,8 +44,14 @@ _TEXTS = {
     "claude": "---\ndescription: {about}\nargument-hint: [rule]\nallowed-tools: Bash(brim learn:*)\n---\n{task}",
     "codex": "---\nname: learn\ndescription: {about}. For $learn, or when asked to keep a rule.\n---\n{task}",
     "gemini": "description = \"{about}\"\nprompt = '''\n{task}'''\n",
+    "opencode": "---\ndescription: {about}\n---\n{task}",
 }
-_RULES = {"claude": "$ARGUMENTS", "codex": "what the user wrote with $learn.", "gemini": "{{args}}"}
+_RULES = {
+    "claude": "$ARGUMENTS",
+    "codex": "what the user wrote with $learn.",
+    "gemini": "{{args}}",
+    "opencode": "$ARGUMENTS",
+}
 
 
 def command_text(agent: str) -> str:
@@ -51,8 +62,7 @@ def command_text(agent: str) -> str:
 
 def command_target(agent: str, environ: Mapping[str, str]) -> Target:
     """Return the file of ``/learn`` for *agent*, in the user's folder."""
-    folder = os.path.dirname(user_target(agent, environ).path)
-    return Target(f"{agent}{COMMAND}", "user", os.path.join(folder, *FILES[agent].split("/")))
+    return Target(f"{agent}{COMMAND}", "user", os.path.join(agent_folder(agent, environ), *FILES[agent].split("/")))
 
 
 def plan_command(target: Target, before: str | None, record: Record | None) -> Change | None:

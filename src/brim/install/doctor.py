@@ -152,7 +152,7 @@ class _Doctor:
             yield Finding(WRONG, name, str(error), **facts)
             return
         settings, record = settings_of(target.path), here.records.get(target.path)
-        events = list(dict.fromkeys(event for event, _ in here.ours.hooks_in(settings)))
+        events = here.ours.events_in(target.path)
         plugin = target.scope == "user" and has_plugin(target.agent, here.environ)
         if plugin and not events:
             found = list(client_of(target.agent).EVENTS)
