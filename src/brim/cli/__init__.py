@@ -20,7 +20,7 @@ from brim.errors import BrimError, PersonNeeded
 
 SHOWN = {
     "everyday": {
-        "init": ("init.init", "Add brim to your agents, or bring it up to date."),
+        "init": ("setup.init", "Add brim to your agents, or bring it up to date."),
         "report": ("report.report", "Show what past sessions lost, cost and wasted."),
         "context": ("context.context", "Show what fills the window of the current session."),
         "watch": ("watch.watch", "Follow how full the window is, live."),
@@ -33,10 +33,10 @@ SHOWN = {
         "run": ("run.run", "Run an agent under supervision: gauge, compaction, limit."),
     },
     "setup": {
-        "doctor": ("doctor.doctor", "Check what is installed, and whether it works."),
-        "uninstall": ("uninstall.uninstall", "Remove brim from your agents."),
-        "pause": ("pause.pause", "Silence every hook for a while."),
-        "resume": ("pause.resume", "End the pause."),
+        "doctor": ("setup.doctor", "Check what is installed, and whether it works."),
+        "uninstall": ("setup.uninstall", "Remove brim from your agents."),
+        "pause": ("setup.pause", "Silence every hook for a while."),
+        "resume": ("setup.resume", "End the pause."),
         "trust": ("trust.trust", "Let agents use this project's rules and settings."),
         "config": ("config.config", "Show and change settings, each with its source."),
     },
@@ -70,7 +70,7 @@ HIDDEN = {
     "window.window": "budget",
     # For scripts, hooks and rare needs.
     "config.completion": "completion",
-    "init.upgrade": "upgrade",
+    "setup.upgrade": "upgrade",
     "learn.feedback": "feedback",
     "mcp.mcp": "mcp",
     "memory.compact_prompt": "compact-prompt",

@@ -1,8 +1,9 @@
-"""``brim init`` and ``upgrade``: install brim into the agents that are used here."""
+"""``brim init``, ``upgrade``, ``uninstall``, ``pause`` and ``doctor``: brim in the agents that are used here."""
 
 from __future__ import annotations
 
 import os
+import time
 from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Callable
 
@@ -19,13 +20,14 @@ from brim.cli.options import (
     whole_number,
     working_folder,
 )
-from brim.cli.output import emit, home_path, note, paint, printable, say, table, tell_all
+from brim.cli.output import counted, emit, facts, home_path, note, paint, printable, say, table, tell_all
 from brim.config.places import agents_environment
+from brim.install import installation
 from brim.install.agents import ALL, HOOKS, NAMES
 from brim.install.changes import Change
+from brim.install.doctor import FIX, OFF, OK, WRONG, Diagnosis, diagnose
 from brim.install.git_exclude import exclude_file
-from brim.install.installation import Installed, Upgraded, install
-from brim.install.installation import upgrade as bring_up_to_date
+from brim.install.installation import Installed, Uninstalled, Upgraded
 
 
 def agent_option(default: str) -> Callable[[ArgumentParser], object]:
@@ -70,7 +72,7 @@ def init(options: Namespace) -> int:
         note("resident hooks are gone, since ordinary ones are fast: --resident changes nothing")
     if not options.dry_run:
         _check_person(options)
-    done = install(
+    done = installation.install(
         os.environ,
         working_folder(),
         agents=agents_of(options.agent),
@@ -99,7 +101,7 @@ def upgrade(options: Namespace) -> int:
     """
     if options.token_budget is not None:
         need_person("changes settings")
-    done = bring_up_to_date(os.environ, working_folder(), token_budget=options.token_budget)
+    done = installation.upgrade(os.environ, working_folder(), token_budget=options.token_budget)
     emit(done, _show_upgraded, options.as_json)
     tell_all(*(f"{path}: its hooks are out of date: 'brim init' updates them" for path in done.differ), *done.broken)
     if not done.files:
@@ -168,3 +170,150 @@ def show_differences(changes: list[Change]) -> None:
         for line in unified_diff((before or "").splitlines(), (after or "").splitlines(), *names, n=2, lineterm=""):
             colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
             say(paint(printable(line), colour) if colour else printable(line))
+
+
+# Out again -------------------------------------------------------------------------------------------------------
+
+_DONE = {
+    (False, False): ("not installed", "not installed"),
+    (True, False): ("taken out", "would change"),
+    (True, True): ("removed the file", "would be removed"),
+}
+"""What is said of a file that was (changed, removed): when it is done, and before."""
+
+
+@command(
+    agent_option("all of them"),
+    option("--dry-run", action="store_true", help="only show what would be done"),
+    add_json,
+)
+def uninstall(options: Namespace) -> int:
+    """Remove brim from your agents.
+
+    Takes out everything that 'brim init' put into their settings, in every project, and nothing else. A file that you
+    haven't changed since is restored exactly. Your rules and brim's own settings stay, so 'brim init' brings it all
+    back.
+
+    Examples:
+      brim uninstall --dry-run
+      brim uninstall
+      brim uninstall --agent codex
+    """
+    if not options.dry_run:
+        need_person("uninstalls brim")
+    done = installation.uninstall(
+        os.environ, working_folder(), agents=agents_of(options.agent), dry_run=options.dry_run
+    )
+    emit(done, _show_uninstalled, options.as_json)
+    for agent in done.served:
+        note(f"{NAMES[agent]} still starts 'brim mcp': '{agent} mcp list' names it, '{agent} mcp remove' ends that")
+    tell_all(*done.broken)
+    return done.exit_code
+
+
+def _show_uninstalled(done: Uninstalled) -> None:
+    if not done.changes and not done.server and not done.broken:
+        note("brim isn't installed in any agent; nothing was changed")
+        return
+    if done.dry_run:
+        show_differences([*done.changes, *done.commands])
+    rows = [
+        [NAMES[each["agent"]], _DONE[each["changed"], each["removed"]][done.dry_run], home_path(each["file"])]
+        for each in done.agents
+    ]
+    if rows:
+        say(table(rows))
+    for backup in done.backups.values():
+        say(home_path(f"backup with brim: {backup}"))
+    if done.dry_run:
+        note("nothing was changed")
+    elif done.is_complete and os.path.isdir(done.home):
+        note(f"your rules stay in {done.home}")
+
+
+# A pause ---------------------------------------------------------------------------------------------------------
+
+
+@command(
+    option("time", nargs="?", metavar="TIME", help="how long, such as 30m, 2h or 1d (default: until 'brim resume')"),
+    option("--off", action="store_true", help="the same as 'brim resume'"),
+    add_json,
+)
+def pause(options: Namespace) -> int:
+    """Silence every hook in every agent, for a while or until 'brim resume'.
+
+    Nothing is uninstalled, and nothing is recorded meanwhile. For one process alone, set BRIM_DISABLE=1 in its
+    environment.
+
+    Examples:
+      brim pause
+      brim pause 30m
+    """
+    if options.off or options.time == "resume":
+        return resume.run(options)
+    need_person("pauses brim")
+    seconds = None if options.time is None else installation.duration(options.time)
+    done = installation.pause(os.environ, seconds=seconds)
+    until = time.strftime(" until %Y-%m-%d %H:%M", time.localtime(done["until"])) if "until" in done else ""
+    already = "" if done["changed"] or until else " already"
+    return emit(done, f"brim is paused{until}{already}: 'brim resume' ends it", options.as_json)
+
+
+@command(add_json)
+def resume(options: Namespace) -> int:
+    """End the pause: hooks answer again.
+
+    Example:
+      brim resume
+    """
+    done = installation.resume(os.environ)
+    return emit(done, f"brim is not paused{'' if done['changed'] else ' already'}", options.as_json)
+
+
+# Whether it works ------------------------------------------------------------------------------------------------
+
+_COLOURS = {OK: "green", OFF: "faint", WRONG: "red"}
+
+
+@command(option("--fix", action="store_true", help="fix what needs no decision"), add_json)
+def doctor(options: Namespace) -> int:
+    """Check what is installed where, and whether it works.
+
+    Runs a hook to see whether it answers and how long it takes (in a temporary home, so nothing is recorded), counts
+    the tokens that brim itself adds, and says what to correct. With --fix, it corrects what needs no decision of yours:
+    the launcher, hooks in the settings, files of an older version. Exits with 1 if something is wrong.
+
+    Examples:
+      brim doctor
+      brim doctor --fix
+      brim doctor --json
+    """
+    found = diagnose(os.environ, working_folder(), fix=options.fix, tool_tokens=_tool_tokens)
+    tell_all(*found.problems)
+    return emit(found, _show_diagnosis, options.as_json, code=found.exit_code)
+
+
+def _show_diagnosis(found: Diagnosis) -> None:
+    rows = [("Fixed", home_path(text)) for text in found.fixed]
+    for each in found.findings:
+        missing = each.text == "not found"
+        state = paint(f"{'not found' if missing else each.state:<9}", _COLOURS[each.state])
+        text = "\n".join([home_path(each.text), *each.facts.get("lines", ())])
+        rows.append((f"{each.what[:1].upper() + each.what[1:]:<11}  {state}", " " if missing else text))
+    say(facts(rows))
+    if found.wrong:
+        fix = " ('brim doctor --fix' fixes what it can)" if any(each.fix == FIX for each in found.wrong) else ""
+        note(f"{counted(len(found.wrong), 'problem')} to fix{fix}")
+
+
+def _tool_tokens(model: str | None) -> int | None:
+    """Return what the tools and instructions of the MCP server take for *model*; None if it isn't installed."""
+    try:
+        from brim.mcp.server import INSTRUCTIONS
+        from brim.mcp.tools import tool_costs
+    except ImportError:
+        return None
+    from brim.tokens.counters import counter_for
+
+    counter = counter_for(model)
+    return sum(cost.tokens for cost in tool_costs(counter)) + int(counter.count(INSTRUCTIONS))
