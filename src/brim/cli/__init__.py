@@ -59,7 +59,7 @@ HIDDEN = {
     "rules.restore": "rules restore, unforget",
     "rules.allow": "rules allow",
     "review.review": "rules review, review",
-    "edit.edit": "rules edit, edit",
+    "learn.edit": "rules edit, edit",
     "duplicates.merge": "rules merge, merge",
     "duplicates.dedupe": "rules dedupe, dedupe",
     "rule_files.export": "rules export, export",
