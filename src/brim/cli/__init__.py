@@ -64,7 +64,7 @@ HIDDEN = {
     "duplicates.dedupe": "rules dedupe, dedupe",
     "rule_files.export": "rules export, export",
     "store.check": "rules check, validate",
-    "ledger.ledger": "ledger, spend",
+    "limit.ledger": "ledger, spend",
     "memory.memory": "memory, scratch",
     "why.why": "plan",
     "window.window": "budget",

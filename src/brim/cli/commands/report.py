@@ -10,11 +10,12 @@ import time
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from html import escape
 
-from brim.cli.options import add_json, command, option, own_prices, settings, whole_number
+from brim.cli.commands.usage import read_sessions
+from brim.cli.options import add_json, command, option, whole_number
 from brim.cli.output import (
-    ReadingProgress,
     counted,
     cut,
     dollars,
@@ -40,7 +41,6 @@ from brim.report.index import FILE
 from brim.report.overview import BASIS, DAYS, LOST_KINDS, LostSum, Overview, WasteSum, sessions_report
 from brim.report.usage import in_calendar
 from brim.report.waste import ADVICE
-from brim.tracking.sessions import named_files, own_files
 
 
 @command(
@@ -79,24 +79,9 @@ def report(options: Namespace) -> int:
 
 def look(paths: list[str], *, days: int | None = None, project: str | None = None, most: int | None = None) -> Overview:
     """Return what happened in the sessions in *paths*, or in the agents' own folders, with a bar while it reads."""
-    problems: list[str] = []
-    tell = problems.append
-    files = named_files(paths, on_problem=tell) if paths else own_files(os.environ, on_problem=tell)
-    progress = ReadingProgress()
-    found = sessions_report(
-        files,
-        days=days or (None if paths else DAYS),
-        project=project,
-        index=os.path.join(user_folder(os.environ), FILE),
-        models=own_prices(settings()),
-        now=time.time(),
-        on_read=progress,
-        most=most,
-    )
-    found.reading.failed[:0] = problems
-    progress.clear()
-    tell_all(*found.reading.notes)
-    return found
+    days = days or (None if paths else DAYS)
+    index = os.path.join(user_folder(os.environ), FILE)
+    return read_sessions(paths, partial(sessions_report, days=days, project=project, index=index, most=most))
 
 
 def show(found: Overview) -> None:

@@ -17,7 +17,7 @@ import time
 from argparse import Namespace
 from collections.abc import Callable
 
-from brim.cli.commands.ledger import Money
+from brim.cli.commands.limit import Money
 from brim.cli.gauge import draw, one_line
 from brim.cli.options import (
     add_json,
