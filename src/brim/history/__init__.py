@@ -6,14 +6,13 @@ text, and changed copies. One module per provider reads, checks and repairs its 
 and has ``validate`` and ``repair``.
 
 ``broken`` says what can't be sent, ``cuts`` where a history may be cut; ``draft`` holds one while it is pruned, and
-selects; ``receipt`` is what comes back, with the ``decisions`` of a cut. The pruners are in ``pruners``, ``summarize``,
+selects; ``receipt`` is what comes back, with the decisions of a cut. The pruners are in ``pruners``, ``summarize``,
 ``watermark`` and ``cap``; ``steps`` shortens the newest step when it would have to leave. ``transcript`` finds the
-conversation in a session file, ``bridge`` lets sync and async code call each other. ``validate`` shares only the
-reading with the pruners, because it is what they are tested against.
+conversation in a session file. ``validate`` shares only the reading with the pruners, because it is what they are
+tested against.
 """
 
 from brim.history.cap import ToolResultCap as ToolResultCap
-from brim.history.decisions import Decisions as Decisions
 from brim.history.entries import PROVIDERS as PROVIDERS
 from brim.history.entries import Provider as Provider
 from brim.history.formats import repair as repair
@@ -24,6 +23,7 @@ from brim.history.pruners import SlidingWindowPruner as SlidingWindowPruner
 from brim.history.pruners import prune as prune
 from brim.history.receipt import CacheEffect as CacheEffect
 from brim.history.receipt import Change as Change
+from brim.history.receipt import Decisions as Decisions
 from brim.history.receipt import Dropped as Dropped
 from brim.history.receipt import Pruned as Pruned
 from brim.history.receipt import Receipt as Receipt

@@ -12,7 +12,7 @@ from typing import Any
 from brim.errors import InputError
 from brim.models.charges import charged, charges_of, day_of, today
 from brim.record import Record
-from brim.report.request_index import RequestIndex, learned_from
+from brim.report.index import RequestIndex, learned_from
 from brim.report.watch import Reading
 from brim.tracking.requests import Change, Part, Request, compare, requests_of, tokens_of_part
 from brim.tracking.requests.pieces import BRIM

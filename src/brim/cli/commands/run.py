@@ -34,8 +34,7 @@ from brim.cli.output import counted, dollars, emit, note, paint, printable, say,
 from brim.config import Config, project_folder, user_folder
 from brim.errors import BrimError, ConfigError, InputError
 from brim.hooks.limit_words import notify
-from brim.report.model_notes import Memory
-from brim.report.watch import Watch
+from brim.report.watch import Memory, Watch
 from brim.run.command import CLIENTS, ClientCommand, client_command
 from brim.run.purse import ON_LIMIT, Purse, scope_of
 from brim.run.session import Notes, SessionFiles, Tracked

@@ -12,8 +12,7 @@ from brim.cli.options import command, option, own_prices, settings, whole_number
 from brim.cli.output import Progress, file_progress, note, printable
 from brim.config import user_folder
 from brim.errors import InputError
-from brim.report.model_notes import Memory
-from brim.report.watch import Watch
+from brim.report.watch import Memory, Watch
 from brim.tracking.live import Counts, Tick, follow, ignore, is_pipe, listen, replay
 from brim.tracking.sessions import newest
 
