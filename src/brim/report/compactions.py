@@ -362,9 +362,7 @@ def _text_of(event: Event) -> str:
     return str(getattr(event, "text", ""))
 
 
-# Instructions and decisions, by form alone, in English ---------------------------------------------------------
-#
-# Which sentences of a conversation are a person's instructions, and which are an agent's decisions.
+# Instructions and decisions ------------------------------------------------------------------------------------
 #
 # By form alone, in English: an instruction asks for something to be done or left, a decision names what was chosen. Of
 # instructions in other languages those are found that forbid or prefer something.

@@ -1,9 +1,9 @@
 """What was read of the agents' files, so that next time only what is new is read: a cache in its own file.
 
 One row per file: by what it is known again, up to which byte it was read, its requests as JSON, with their costs by the
-prices that ``prices`` names, and what a report found in it, empty until one reads it. What is known of its
-requests is in ``threads``. The file may be deleted at any time. Each row stands alone, so two commands that write at the
-same time, or one that is killed, leave rows that are old at most: then the rest of a file is read again.
+prices that ``prices`` names, and what a report found in it, empty until one reads it. What is known of its requests is
+in ``threads``. The file may be deleted at any time. Each row stands alone, so two commands that write at the same time,
+or one that is killed, leave rows that are old at most: then the rest of a file is read again.
 """
 
 from __future__ import annotations
