@@ -7,12 +7,13 @@ and has ``validate`` and ``repair``.
 
 ``broken`` says what can't be sent, ``cuts`` where a history may be cut; ``draft`` holds one while it is pruned, and
 selects; ``receipt`` is what comes back, with the decisions of a cut. The pruners are in ``pruners``, ``summarize``,
-``watermark`` and ``cap``; ``steps`` shortens the newest step when it would have to leave. ``transcript`` finds the
+``watermark`` and ``cap``, which also shortens the newest step when it would have to leave. ``transcript`` finds the
 conversation in a session file. ``validate`` shares only the reading with the pruners, because it is what they are
 tested against.
 """
 
 from brim.history.cap import ToolResultCap as ToolResultCap
+from brim.history.cap import shorten as shorten
 from brim.history.entries import PROVIDERS as PROVIDERS
 from brim.history.entries import Provider as Provider
 from brim.history.formats import repair as repair
@@ -30,7 +31,6 @@ from brim.history.receipt import Receipt as Receipt
 from brim.history.receipt import Repaired as Repaired
 from brim.history.receipt import Step as Step
 from brim.history.receipt import Violation as Violation
-from brim.history.steps import shorten as shorten
 from brim.history.summarize import SummarizePruner as SummarizePruner
 from brim.history.summarize import Summarizer as Summarizer
 from brim.history.watermark import WatermarkPruner as WatermarkPruner

@@ -61,7 +61,7 @@ class Pruner(Protocol):
         only = strategy.view(given)
         work = draft(given, target, model=model, tools=tools, provider=provider, counter=counter, pin=pin, only=only)
         if shorten:
-            from brim.history.steps import with_newest_step  # it uses the cap, which is a pruner
+            from brim.history.cap import with_newest_step  # it uses the cap, which is a pruner
 
             work = with_newest_step(work)
         return strategy.choose(work, fill)

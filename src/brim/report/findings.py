@@ -8,11 +8,11 @@ from dataclasses import astuple, dataclass, field, replace
 from itertools import groupby
 from typing import Any, Self
 
-from brim.report.billed import BilledRatio
 from brim.report.cache import CacheBreak, CacheReader
 from brim.report.compactions import Compaction, CompactionReader
 from brim.report.money import SummaryReader, SummaryRequest
 from brim.report.waste import Waste, WasteReader
+from brim.tracking.estimate import BilledRatio
 from brim.tracking.events import Event, ToolCall
 from brim.tracking.readers.fields import mapping, text
 from brim.tracking.readers.stream import subagent_of
