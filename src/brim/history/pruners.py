@@ -143,24 +143,8 @@ class SlidingWindowPruner(Strategy):
         return work.finish("sliding", kept, reasons=too_old)
 
 
-def prune(
-    messages: Sequence[Any],
-    target: int,
-    *,
-    model: str | None = None,
-    tools: Sequence[Any] | None = None,
-    provider: Provider | Literal["auto"] = "auto",
-    counter: TokenCounter | None = None,
-    fill: bool = False,
-    pin: Pin | None = None,
-    shorten: bool = False,
-) -> Pruned:
-    """Drop the oldest units of *messages* until the rest fits: ``FifoPruner().prune``.
-
-    The other pruners are classes. ``brim.fit`` takes the target from the model.
-    """
-    about: Any = {"model": model, "tools": tools, "provider": provider, "counter": counter}
-    return FifoPruner().prune(messages, target, fill=fill, pin=pin, shorten=shorten, **about)
+prune = FifoPruner().prune
+"""Drops the oldest units until the rest fits. ``brim.fit`` takes the target from the model."""
 
 
 # Sync and async --------------------------------------------------------------------------------------------------
