@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import Any
 
 from brim.errors import StoreError
-from brim.store.database import APPLICATION, Database, connect, version_of
+from brim.store.database import APPLICATION, Database, connect, statements, version_of
 from brim.store.project import check_ours, make_file
 from brim.tokens.calibrate import MAX_RATIO, MIN_RATIO, MIN_SAMPLES, Calibration, MemoryCalibrationStore
 from brim.tracking.requests import Request
@@ -29,34 +29,7 @@ FILE = "usage.db"
 VERSION = 7
 """What the rows mean. A file of another version is emptied."""
 
-_TABLES = (
-    """
-CREATE TABLE files (
-    path TEXT PRIMARY KEY,
-    inode INTEGER NOT NULL,
-    size INTEGER NOT NULL,
-    modified INTEGER NOT NULL,
-    read_to INTEGER NOT NULL,
-    read_check INTEGER NOT NULL,
-    format TEXT NOT NULL,
-    prices TEXT NOT NULL,
-    found TEXT NOT NULL,
-    findings TEXT NOT NULL,
-    row_check INTEGER NOT NULL
-) WITHOUT ROWID
-""",
-    """
-CREATE TABLE threads (
-    path TEXT PRIMARY KEY,
-    read_to INTEGER NOT NULL,
-    read_check INTEGER NOT NULL,
-    state BLOB NOT NULL,
-    ends REAL NOT NULL,
-    ratios TEXT NOT NULL,
-    hidden TEXT NOT NULL
-) WITHOUT ROWID
-""",
-)
+_TABLES = os.path.join(os.path.dirname(__file__), "data", "index.sql")
 _TIMEOUT = 2.0
 
 
@@ -148,8 +121,8 @@ def _begin_again(database: Database) -> None:
     for (name,) in database.rows("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"):
         quoted = name.replace('"', '""')
         database.run(f'DROP TABLE "{quoted}"')
-    for table in _TABLES:
-        database.run(table)
+    for statement in statements(_TABLES):
+        database.run(statement)
     database.run(f"PRAGMA application_id = {APPLICATION}")
     database.run(f"PRAGMA user_version = {VERSION}")
 

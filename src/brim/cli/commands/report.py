@@ -34,7 +34,7 @@ from brim.cli.output import (
 )
 from brim.config import user_folder
 from brim.errors import InputError
-from brim.files import save
+from brim.files import data_file, save
 from brim.install.changes import read_records
 from brim.report.cache import CAUSES
 from brim.report.index import FILE
@@ -364,19 +364,6 @@ def _waste_rows(each: WasteSum, names: Names) -> list[list[str]]:
 # The page -------------------------------------------------------------------------------------------------------
 
 _TITLE = "What my coding agents did"
-_STYLE = """
-:root { color-scheme: light dark; --soft: #8886; --full: #3a7bd5; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.5rem } h2 { font-size: 1.15rem; margin-top: 2.5rem }
-table { border-collapse: collapse; width: 100% } table + table { margin-top: 1.5rem }
-td, th { text-align: left; padding: .25rem .8rem .25rem 0; vertical-align: top }
-th { font-weight: 600; border-bottom: 1px solid var(--soft) } tr + tr td { border-top: 1px solid #8883 }
-.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
-.facts td:first-child { white-space: nowrap; opacity: .7; width: 9rem } p.note { opacity: .7 }
-.bars td:last-child { width: 60% } .dated td:first-child { white-space: nowrap }
-@media (max-width: 40rem) { .facts td:first-child, .dated td:first-child { white-space: normal; width: auto } }
-.bar { display: inline-block; height: .7rem; background: var(--full); border-radius: 2px; min-width: 1px }
-"""
 
 
 def page(found: Overview, *, full: bool, now: float) -> str:
@@ -384,11 +371,12 @@ def page(found: Overview, *, full: bool, now: float) -> str:
     names = Names(hidden=not full)
     rows = [(_period(found), _money(found).replace("   ", " · ")), *_facts(found)]
     shown = [[name, text] for name, text in rows if text]
+    style = data_file(__file__, "report.css").decode()
     hidden = "" if full else " Names of files, commands and projects are left out."
     parts = [
         '<!doctype html><html lang="en"><head><meta charset="utf-8">',
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
-        f'<meta name="viewport" content="width=device-width"><title>{_TITLE}</title><style>{_STYLE}</style></head>',
+        f'<meta name="viewport" content="width=device-width"><title>{_TITLE}</title><style>{style}</style></head>',
         f"<body><h1>{_TITLE}</h1>{_html_table([], shown, set(), 'facts')}",
         _lost_section(found, full=full),
         _breaks_section(found, names),
