@@ -460,9 +460,8 @@ def install(
         return done
     done.commands = here.plan_commands([change.target.agent for change in done.changes if scope == "user"])
     done.budget = here.budget_edit(token_budget, scope)
-    for change in (*done.changes, *done.commands):
-        if change.changes:
-            change.target.check_writable()
+    for change in [each for each in (*done.changes, *done.commands) if each.changes]:
+        change.target.check_writable()
     if dry_run:
         return done
     install_launchers(here.home)

@@ -52,6 +52,13 @@ Reading = dict[str, Any]
 """One object of ``brim watch --json``; docs/tracking.md says what each key means."""
 
 
+def budget_of(config: Config) -> ContextBudget:
+    """Return the gauge of an empty window, as the settings want it."""
+    window = config["context.window"]
+    marks = config["context.warn"], config["context.compact"]
+    return ContextBudget(DEFAULT_WINDOW if window is None else window, *marks, pinned=window is not None)
+
+
 class Watch:
     """The state of one session. Windows that the agent reports go into *memory*, if there is one.
 
@@ -66,9 +73,8 @@ class Watch:
 
     def forget(self) -> None:
         """Begin again: the file is another one."""
-        config, window = self._config, self._config["context.window"]
-        pinned, marks = window is not None, (config["context.warn"], config["context.compact"])
-        self.budget = ContextBudget(window if pinned else DEFAULT_WINDOW, *marks, pinned=pinned)
+        config = self._config
+        self.budget = budget_of(config)
         self.meter = SpendMeter()
         limit = config["spend.limit"]
         most = None if limit is None else micro_dollars(repr(limit), up=False)

@@ -27,14 +27,12 @@ from brim.cli.options import (
     need_person,
     option,
     own_prices,
-    settings,
-    working_folder,
 )
 from brim.cli.output import counted, dollars, emit, note, paint, printable, say, tell, terminal_width, width_of
-from brim.config import Config, project_folder, user_folder
+from brim.config import Config
 from brim.errors import BrimError, ConfigError, InputError
 from brim.hooks.limit_words import notify
-from brim.report.watch import Memory, Watch
+from brim.report.watch import Memory, Watch, budget_of
 from brim.run.command import CLIENTS, ClientCommand, client_command
 from brim.run.purse import ON_LIMIT, Purse, scope_of
 from brim.run.session import Notes, SessionFiles, Tracked
@@ -42,7 +40,6 @@ from brim.run.supervisor import RunReport, Supervisor
 from brim.spend.money import micro_dollars
 from brim.spend.periods import plan_limits
 from brim.store.project import branch
-from brim.tracking.budget import ContextBudget
 from brim.tracking.gauge import percent
 from brim.tracking.live import Counts
 from brim.tracking.notices import COST_LIMIT, COST_WARNING, Notice
@@ -94,22 +91,19 @@ def run(options: Namespace) -> int:
     if any(not text.strip() for text in options.then):
         raise InputError("--then is empty: write the turn, or leave it out")
     prompt, given = _prompt(command)
-    cwd = working_folder()
-    if cwd is None:
+    workspace, run_id = here({"context.compact": options.compact}), secrets.token_hex(6)
+    cwd = workspace.cwd
+    if not cwd:
         raise InputError("the current folder was deleted: go to another")
-    config = settings({"context.compact": options.compact})
-    run_id, project = secrets.token_hex(6), project_folder(os.environ, cwd)
-    memory, money, counts = Memory(user_folder(os.environ)), _money(), Counts()
-    face = TerminalFace(config, memory, counts, output=command.output, quiet=options.as_json)
+    memory, money, counts = Memory(workspace.home), _money(), Counts()
+    face = TerminalFace(workspace.config, memory, counts, output=command.output, quiet=options.as_json)
     try:
-        workspace = here()
         scope = options.scope or scope_of(workspace.place, run_id, None if money is None else money.ledger)
         purse = _purse(options, command, workspace, money, scope=scope, tell=face.tell)
-        notes = Notes(
-            project or cwd, cwd, job=options.task or prompt, clock=time.time, tell=face.tell, environ=os.environ
-        )
+        place = workspace.project or cwd
+        notes = Notes(place, cwd, job=options.task or prompt, clock=time.time, tell=face.tell, environ=os.environ)
         files = SessionFiles(command.agent, os.environ, since=time.time())
-        tracked = Tracked(_budget(config), purse, notes, files, feed=counts.feed())
+        tracked = Tracked(budget_of(workspace.config), purse, notes, files, feed=counts.feed())
         supervisor = Supervisor(
             command,
             prompt,
@@ -133,13 +127,6 @@ def run(options: Namespace) -> int:
         if money is not None:
             money.ledger.close()
     return emit(report, lambda done: tell("\n".join(report_lines(done))), options.as_json, code=report.exit_code)
-
-
-def _budget(config: Config) -> ContextBudget:
-    window, warn, compact = (config[f"context.{key}"] for key in ("window", "warn", "compact"))
-    if window is None:
-        return ContextBudget(warn_threshold=warn, compact_threshold=compact)
-    return ContextBudget(window, warn, compact, pinned=True)
 
 
 def _purse(
