@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from brim.errors import InputError
 from brim.install.agents import HOOKS, NAMES, Ours, Target, entries_for, status_value
-from brim.install.changes import Change, Record, plan_install, plan_uninstall
+from brim.install.changes import Change, plan_install, plan_uninstall
+from brim.install.receipt import Record
 
 HOME = "/home/user/.brim"
 PATH = "/home/user/.claude/settings.json"

@@ -38,10 +38,11 @@ from brim.install.agents import (
     status_path,
     words_of,
 )
-from brim.install.changes import STATUS, Record
+from brim.install.changes import STATUS
 from brim.install.git_exclude import not_ignored
 from brim.install.installation import Installation
 from brim.install.launchers import check_lasting, copy_launcher, install_launchers, interpreter_of
+from brim.install.receipt import Record
 from brim.install.rule_files import floop_traces
 from brim.store.backup import lost_rules
 from brim.store.checks import shortened, store_problems

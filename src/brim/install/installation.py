@@ -37,25 +37,12 @@ from brim.install.agents import (
     settings_of,
     user_target,
 )
-from brim.install.changes import (
-    CALLED,
-    COMMAND,
-    LOCK,
-    STATUS,
-    Change,
-    Record,
-    command_target,
-    make_folders,
-    plan_command,
-    plan_install,
-    plan_uninstall,
-    read_records,
-    remove_folders,
-    write_records,
-)
+from brim.install.changes import COMMAND, STATUS, Change, make_folders, plan_install, plan_uninstall, remove_folders
+from brim.install.commands import CALLED, command_target, plan_command
 from brim.install.git_exclude import hide, not_ignored, unhide
 from brim.install.jsonc import BLANK
 from brim.install.launchers import install_launchers, remove_launchers, remove_resident
+from brim.install.receipt import LOCK, Record, read_records, write_records
 from brim.install.rule_files import floop_traces
 from brim.store.project import make_folder
 from brim.store.store import open_store

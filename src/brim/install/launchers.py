@@ -18,7 +18,7 @@ from brim.errors import InputError, StoreError
 from brim.files import replace_file
 from brim.hooks.startup import write_startup
 from brim.install.agents import launcher_path, status_path
-from brim.install.changes import LOCK
+from brim.install.receipt import LOCK
 from brim.store.project import make_folder
 
 CODE = "from brim.hooks import main; main()"

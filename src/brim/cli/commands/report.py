@@ -35,7 +35,7 @@ from brim.cli.output import (
 from brim.config import user_folder
 from brim.errors import InputError
 from brim.files import data_file, save
-from brim.install.changes import read_records
+from brim.install.receipt import read_records
 from brim.report.cache import CAUSES
 from brim.report.index import FILE
 from brim.report.overview import BASIS, DAYS, LOST_KINDS, LostSum, Overview, WasteSum, sessions_report

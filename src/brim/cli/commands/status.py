@@ -26,7 +26,7 @@ from brim.cli.output import (
 from brim.errors import InputError
 from brim.hooks.process import is_paused
 from brim.hooks.standing import project_status
-from brim.install.changes import read_records
+from brim.install.receipt import read_records
 from brim.report.lost import named_session
 from brim.report.watch import Watch
 from brim.store.backup import lost_rules
