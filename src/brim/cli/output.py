@@ -17,9 +17,18 @@ if TYPE_CHECKING:
 
     Result = TypeVar("Result")
 
-_BLANK = {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, 0x1107F, 0x16FE4, 0x1D159}
-_BLANK |= {*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)}
-"""Printable characters that nothing is drawn for: text can hide in them."""
+_BLANK = (
+    *((0x034F, 0x034F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x2800, 0x2800), (0x3164, 0x3164)),
+    *(
+        (0xFE00, 0xFE0F),
+        (0xFFA0, 0xFFA0),
+        (0x1107F, 0x1107F),
+        (0x16FE4, 0x16FE4),
+        (0x1D159, 0x1D159),
+        (0xE0100, 0xE01EF),
+    ),
+)
+"""First and last of the printable characters that nothing is drawn for: text can hide in them."""
 _COLOURS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36, "faint": 2}
 LEAST = 8
 """Columns that a cell keeps at least when a table has to shrink."""
@@ -139,8 +148,9 @@ def printable(text: str) -> str:
 def _is_seen(letter: str) -> bool:
     """Whether *letter* is drawn; spaces of every width are."""
     code = ord(letter)
-    is_space = letter.isspace() and code >= 0xA0 and code not in (0x2028, 0x2029)
-    return (letter.isprintable() or is_space) and code not in _BLANK
+    return (letter.isprintable() or (letter.isspace() and code >= 0xA0 and code not in (0x2028, 0x2029))) and not any(
+        first <= code <= last for first, last in _BLANK
+    )
 
 
 def counted(count: int, what: str) -> str:
