@@ -25,7 +25,7 @@ SHOWN = {
         "context": ("context.context", "Show what fills the window of the current session."),
         "watch": ("watch.watch", "Follow how full the window is, live."),
         "usage": ("usage.usage", "Add up tokens and cost of your agents' sessions."),
-        "lost": ("lost.lost", "Show what compactions dropped."),
+        "lost": ("memory.lost", "Show what compactions dropped."),
         "limit": ("limit.limit", "Limit what agents may spend, and see what is spent."),
         "learn": ("learn.learn", "Teach your agents a rule."),
         "rules": ("rules.listing", "List, show, edit, share and check rules."),
@@ -37,7 +37,7 @@ SHOWN = {
         "uninstall": ("setup.uninstall", "Remove brim from your agents."),
         "pause": ("setup.pause", "Silence every hook for a while."),
         "resume": ("setup.resume", "End the pause."),
-        "trust": ("trust.trust", "Let agents use this project's rules and settings."),
+        "trust": ("setup.trust", "Let agents use this project's rules and settings."),
         "config": ("config.config", "Show and change settings, each with its source."),
     },
     "builders": {

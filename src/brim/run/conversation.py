@@ -17,6 +17,7 @@ from brim.run.command import CLIENTS, ClientCommand, goes_as_input, interrupt_li
 from brim.run.session import Heard, Tracked
 from brim.run.turns import DONE, turn_end
 from brim.tracking.notices import INPUT_REQUESTED
+from brim.tracking.readers.stream import LONGEST_LINE
 
 INTERRUPT_PATIENCE = 10.0
 """Seconds that an interrupted agent has to end its turn; then its process is ended."""
@@ -220,9 +221,6 @@ class Conversation:
 # The process -----------------------------------------------------------------------------------------------------
 #
 # The agent's process: lines come in, turns go out. It's a process group of its own, so Ctrl-C reaches only brim.
-
-LONGEST_LINE = 64 * 1024 * 1024
-"""Bytes of a line; a longer one is given as ``TOO_LONG``, and so counted and skipped."""
 
 WAITING = 256
 """Lines that may wait to be read: an agent that writes faster than brim reads has to wait too."""

@@ -15,9 +15,8 @@ from brim.record import Value
 from brim.tokens.counters import counter_for
 from brim.tokens.inputs import read_text
 from brim.tokens.protocol import TokenCounter, require_counter
-from brim.window.assembler import Assembler, Limits
+from brim.window.assembler import Assembler, Chosen, Limits, Parts, Tail, listed, text_in
 from brim.window.assembly import Assembly
-from brim.window.pieces import Chosen, Parts, Tail, listed, text_in
 
 TOKENS = "a whole number of tokens"
 
