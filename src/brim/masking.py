@@ -40,17 +40,18 @@ _WRAPPED = (
 )
 """The rest of a key that a terminal broke: capitals, small letters and digits, as no hash, id or word has them."""
 _MASK = r"\[masked [a-z0-9 ]{1,40}\]"
+# Possessive groups, (?:…)*+, match too much before Python 3.11.5: atomic ones stand in their place.
 _QUOTED = {
-    '"': r'"(?:[^"\\\n]|\\[^\n])*+',
-    "'": r"'(?:[^'\\\n]|\\[^\n]|'')*+",
+    '"': r'"(?>(?:[^"\\\n]++|\\[^\n])*)',
+    "'": r"'(?>(?:[^'\\\n]++|\\[^\n]|'')*)",
     "`": r"`[^`\n]*+",
-    '\\"': r'\\"(?:[^"\\\n]|\\(?!")[^\n])*+',
-    "\\'": r"\\'(?:[^'\\\n]|\\(?!')[^\n])*+",
+    '\\"': r'\\"(?>(?:[^"\\\n]++|\\(?!")[^\n])*)',
+    "\\'": r"\\'(?>(?:[^'\\\n]++|\\(?!')[^\n])*)",
 }
-_BARE = rf"(?:{_MASK}|[&;,](?![\w.-]{{1,40}}=)|[^\s\"'`&;,\\<])++"
+_BARE = rf"(?>(?:{_MASK}|[&;,](?![\w.-]{{1,40}}=)|[^\s\"'`&;,\\<])+)"
 _REFERENCE = (
     r"\$\{|\$\(|\$[A-Z_][A-Z0-9_]*+(?![\w$])|\$[a-z_]++(?![\w$])|\{[^}\n]{0,80}\}|<[^>\n]{1,60}>|%[A-Za-z_]{1,60}%"
-    r"|(?:\*|\.|…|[xX]){3,}+(?!\w)"
+    r"|[*.…xX]{3,}+(?!\w)"
 )
 _ARGUMENT = (
     rf"[\"']?(?!{_MASK}|{_REFERENCE})"
@@ -67,7 +68,7 @@ _LEAD = (
     r"(?:(?:new[ \t]|\[\])?(?:[\w$]{1,40}(?:\.|::)){0,4}(?P<call>[\w$]{1,40})\([ \t]{0,4})?[rbufRBUF@]{0,2}(?=[\"'])"
 )
 """What may stand before a literal: a call around it, a prefix."""
-_STRINGS = r"^(?:[^\"'`]++|(?<=\w\w)'|\"[^\"]*+\"|'[^']*+'|`[^`]*+`)*+[\"'`](?=[^\"'`]*$)"
+_STRINGS = r"^(?>(?:[^\"'`]++|(?<=\w\w)'|\"[^\"]*+\"|'[^']*+'|`[^`]*+`)*)[\"'`](?=[^\"'`]*$)"
 """A line of code as far as the quote that is still open."""
 _VALUE_KEY = r"\\?[\"']?(?:value|default)\\?[\"']?[ \t]{0,4}[:=][ \t]{0,4}"
 _BELOW = (
@@ -230,7 +231,7 @@ def _private_keys(text: str) -> list[_Place]:
         return places
     head = _pattern(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|Private-Lines: [0-9]{1,3}")
     tail = _pattern(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-    torn = _pattern(r"(?:(?:\s|\\[nr])++[A-Za-z0-9+/=]{16,}+)*+")
+    torn = _pattern(r"(?>(?:(?>(?:\s|\\[nr])+)[A-Za-z0-9+/=]{16,}+)*)")
     quoted, long = _pattern(r"[\"'`]"), _pattern(r"[A-Za-z0-9+/=]{40}")  # two constants of a program aren't a key
     for begin, after in _parts(head, text):
         stop = torn.match(text, begin.end()).end()  # type: ignore[union-attr]

@@ -36,6 +36,9 @@ _FOLDERS = {
 }
 """Files in which hooks are set, or brim itself, by the folder that they are in."""
 
+_PLUGINS = ("/.claude/plugins/", "/.codex/plugins/", "/.gemini/extensions/")
+"""Where agents keep their plugins, brim's among them."""
+
 LOOSENING: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("pause", "uninstall", "trust", "allow", "remove", "forget", "edit", "import"), ()),
     "config": ("set", "unset"),
@@ -99,6 +102,8 @@ def is_protected(path: str, workspace: HookWorkspace) -> bool:
     folder, name = os.path.split(path)
     last = os.path.basename(folder)
     if name in _FOLDERS.get(last, ()) or (last == ".brim" and name.startswith("brim.db")):
+        return True
+    if any(each in path for each in _PLUGINS) and ("/brim/" in path or name == "extension-enablement.json"):
         return True
     users = {os.path.realpath(os.path.dirname(user_file(agent, workspace.environ))): agent for agent in USER_FILES}
     return folder in users and name in _FOLDERS[f".{users[folder]}"]

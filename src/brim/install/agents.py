@@ -29,9 +29,9 @@ NAMES = {"claude": "Claude Code", "codex": "Codex", "gemini": "Gemini CLI"}
 RESIDENT_SERVER = "claude-server"
 """The agent under which 0.1 recorded the server of its resident hooks, in ``.claude.json``."""
 
-ALL, INJECTION_ONLY = "all", "injection-only"
+ALL, INJECTION_ONLY, PLUGIN = "all", "injection-only", "plugin"
 HOOKS = (ALL, INJECTION_ONLY)
-"""What can be installed: everything, or only the hooks that tell the agent something."""
+"""What can be installed: everything, or only the hooks that tell the agent something; none where a plugin has them."""
 
 _LARGEST = 8_000_000
 """Bytes of a settings file."""
@@ -160,6 +160,11 @@ def launcher_path(home: str) -> str:
     return os.path.join(os.path.abspath(home), "bin", "hook")
 
 
+def launcher_command(home: str) -> str:
+    """Return the launcher as the shell reads it."""
+    return shlex.quote(launcher_path(home))
+
+
 def status_path(home: str) -> str:
     """Return the launcher of the status line in the user's folder *home*."""
     return os.path.join(os.path.abspath(home), "bin", "statusline")
@@ -170,12 +175,17 @@ def status_value(home: str) -> dict[str, Any]:
     return {"type": "command", "command": shlex.quote(status_path(home))}
 
 
-def entries_for(agent: str, home: str, *, hooks: str = ALL) -> dict[str, dict[str, Any]]:
-    """Return the hooks that are installed for *agent*, by event, as settings hold them."""
-    found = {}
+def entries_for(agent: str, program: str, *, hooks: str = ALL) -> dict[str, dict[str, Any]]:
+    """Return the hooks that are installed for *agent*, by event, as settings hold them.
+
+    *program* is the launcher, as the shell reads it.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    if hooks == PLUGIN:
+        return found
     for name, event in client_of(agent).EVENTS.items():
         if hooks == ALL or event.injects:
-            command = shlex.join([launcher_path(home), name, agent, *([] if hooks == ALL else [hooks])])
+            command = " ".join([program, name, agent, *([] if hooks == ALL else [hooks])])
             hook: dict[str, Any] = {"type": "command", "command": command, "timeout": event.timeout}
             if agent == "gemini":  # whose unit is milliseconds
                 hook = {"type": "command", "name": "brim", "command": command, "timeout": event.timeout * 1000}
@@ -231,6 +241,34 @@ def words_of(hook: Any) -> list[str]:
         return []
 
 
+# Its plugin ----------------------------------------------------------------------------------------------------------
+
+PLUGIN_NAME = "brim"
+REMOVE_PLUGIN = {
+    "claude": "claude plugin uninstall brim@brim",
+    "codex": "codex plugin remove brim@brim",
+    "gemini": "gemini extensions uninstall brim",
+}
+"""What a person types to remove the plugin."""
+
+
+def has_plugin(agent: str, environ: Mapping[str, str]) -> bool:
+    """Whether brim's plugin is enabled in *agent*, for every project."""
+    path = user_target(agent, environ).path
+    if agent == "claude":
+        found = mapping(settings_of(path), "enabledPlugins")
+        return any(name.startswith(f"{PLUGIN_NAME}@") and on is True for name, on in found.items())
+    if agent == "codex":
+        plugins = mapping(codex_settings(environ), "plugins")
+        return any(
+            name.startswith(f"{PLUGIN_NAME}@") and mapping(plugins, name).get("enabled") is True for name in plugins
+        )
+    folder = os.path.join(os.path.dirname(path), "extensions")
+    rules = items(settings_of(os.path.join(folder, "extension-enablement.json")), PLUGIN_NAME, "overrides")
+    is_off = bool(rules) and str(rules[-1]).startswith("!")
+    return os.path.isfile(os.path.join(folder, PLUGIN_NAME, "gemini-extension.json")) and not is_off
+
+
 # The MCP server ------------------------------------------------------------------------------------------------------
 
 
@@ -246,7 +284,7 @@ def served_agents(environ: Mapping[str, str], project: str | None) -> list[str]:
     if project is not None:
         places["claude"].append(settings_of(os.path.join(project, ".mcp.json")))
         places["gemini"].append(settings_of(project_target("gemini", project).path))
-    return [agent for agent, found in places.items() if any(map(_serves, found))]
+    return [agent for agent, found in places.items() if any(map(_serves, found)) or has_plugin(agent, environ)]
 
 
 def _serves(settings: Any) -> bool:

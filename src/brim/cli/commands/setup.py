@@ -146,7 +146,7 @@ def _show(done: Installed) -> None:
     rows = []
     for each in done.agents:
         more = [", status line"] * each["status_line"] + [f", {each['command']}"] * bool(each["command"])
-        extra = f"{len(each['hooks'])} hooks{''.join(more)}"
+        extra = f"{len(each['hooks']) or 'its plugin has the'} hooks{''.join(more)}"
         state = "unchanged" if not each["changed"] else "would change" if done.dry_run else "installed"
         rows.append([NAMES[each["agent"]], state, extra, home_path(each["file"])])
     if done.dry_run:
@@ -229,7 +229,7 @@ def uninstall(options: Namespace) -> int:
     emit(done, _show_uninstalled, options.as_json)
     for agent in done.served:
         note(f"{NAMES[agent]} still starts 'brim mcp': '{agent} mcp list' names it, '{agent} mcp remove' ends that")
-    tell_all(*done.broken)
+    tell_all(*done.broken, *(f"brim's plugin is still there: '{each}' removes it" for each in done.plugins))
     return done.exit_code
 
 
