@@ -446,13 +446,7 @@ def install(
         done.reason = "no agent found: name one with --agent claude, codex or gemini"
         return done
     for target in targets:
-        above = here.target(target.agent, "user").path
-        if scope == "project" and here.ours.events_in(above):
-            done.skipped[target.agent] = f"{above}: has brim for every project already, so {target.path} needs nothing"
-        elif reason := target.why_not:
-            done.skipped[target.agent], done.is_tracked = reason, True
-        else:
-            done.changes.append(here.plan(target, hooks=hooks, status=status_line))
+        _plan(done, here, target, status=status_line)
     if done.is_tracked and not done.changes:
         done.reason = "; ".join(done.skipped.values())
         return done
@@ -477,6 +471,17 @@ def install(
     here.renew_trust()
     done.next_steps = list(_next_steps(here, done.changes, inside))
     return done
+
+
+def _plan(done: Installed, here: Installation, target: Target, *, status: bool) -> None:
+    """Add to *done* what becomes of *target*, or why it gets nothing."""
+    above = here.target(target.agent, "user").path
+    if target.scope == "project" and here.ours.events_in(above):
+        done.skipped[target.agent] = f"{above}: has brim for every project already, so {target.path} needs nothing"
+    elif reason := target.why_not:
+        done.skipped[target.agent], done.is_tracked = reason, True
+    else:
+        done.changes.append(here.plan(target, hooks=done.hooks, status=status))
 
 
 def upgrade(environ: Mapping[str, str], folder: str | None, *, token_budget: int | None = None) -> Upgraded:
