@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no hooks there 
 
 ON_WINDOWS = """
 import shutil, sys
-import brim.cli.commands.init
+import brim.cli.commands.setup
 from brim.cli import main
 sys.platform = "win32"
 main()

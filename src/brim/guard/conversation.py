@@ -21,14 +21,12 @@ from brim.behaviors import Behavior
 from brim.errors import DoesNotFit, InputError
 from brim.guard.fitting import Fitted, Name, Request, in_request, named, room_for
 from brim.guard.tiers import TieredPruner
-from brim.history.bridge import in_thread
 from brim.history.content import listed, text_of
-from brim.history.decisions import digest_of
 from brim.history.draft import Pin
 from brim.history.entries import Provider
 from brim.history.formats import as_list
-from brim.history.pruners import Pruner
-from brim.history.receipt import Dropped, Receipt, Step
+from brim.history.pruners import Pruner, in_thread
+from brim.history.receipt import Dropped, Receipt, Step, digest_of
 from brim.history.summarize import Summarizer
 from brim.history.watermark import WatermarkPruner
 from brim.injection import ActivationTierMapper, render

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from brim.files import data_file
 from brim.install.agents import Target, agent_folder
 from brim.install.changes import COMMAND, Change, digest, missing_folder
 from brim.install.receipt import Record
@@ -25,21 +26,6 @@ CALLED = {"claude": "/learn", "codex": "$learn", "gemini": "/learn", "opencode":
 
 _ABOUT = "Teach a rule that brim keeps and tells your agents when it matters"
 
-_TASK = """Keep a rule for the user with brim. The rule: {rule}
-
-If that is empty, take what the user corrected last in this conversation, say it in one sentence, and ask before you \
-keep it.
-
-Run this command with the rule's text between the two lines, word for word, and nothing else:
-
-brim learn - <<'BRIM_RULE'
-(the rule)
-BRIM_RULE
-
-Add --user if the user wants it in every project. Then show what the command printed. If it says that the rule \
-conflicts with another one, ask the user which one holds; `brim learn --replaces RULE` puts the other away.
-"""
-
 _TEXTS = {
     "claude": "---\ndescription: {about}\nargument-hint: [rule]\nallowed-tools: Bash(brim learn:*)\n---\n{task}",
     "codex": "---\nname: learn\ndescription: {about}. For $learn, or when asked to keep a rule.\n---\n{task}",
@@ -56,7 +42,7 @@ _RULES = {
 
 def command_text(agent: str) -> str:
     """Return the file for *agent*."""
-    task = _TASK.replace("{rule}", _RULES[agent])
+    task = data_file(__file__, "learn.md").decode().replace("{rule}", _RULES[agent])
     return _TEXTS[agent].replace("{about}", _ABOUT).replace("{task}", task)
 
 

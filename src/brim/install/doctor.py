@@ -18,6 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from brim import __version__
 from brim.activation.context import Context
 from brim.behaviors.behavior import LIVE, Behavior
 from brim.errors import BrimError, StoreError
@@ -96,6 +97,11 @@ class Diagnosis:
     def exit_code(self) -> int:
         """1 if something is wrong."""
         return 1 if self.wrong else 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        findings = [each.to_dict() for each in self.findings]
+        return {"version": __version__, "ok": not self.wrong, "fixed": self.fixed, "findings": findings}
 
 
 def diagnose(

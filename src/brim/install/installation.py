@@ -41,15 +41,7 @@ from brim.install.agents import (
     settings_of,
     user_target,
 )
-from brim.install.changes import (
-    COMMAND,
-    STATUS,
-    Change,
-    make_folders,
-    plan_install,
-    plan_uninstall,
-    remove_folders,
-)
+from brim.install.changes import COMMAND, STATUS, Change, make_folders, plan_install, plan_uninstall, remove_folders
 from brim.install.commands import CALLED, command_target, plan_command
 from brim.install.git_exclude import hide, not_ignored, unhide
 from brim.install.jsonc import BLANK
@@ -454,22 +446,15 @@ def install(
         done.reason = "no agent found: name one with --agent claude, codex or gemini"
         return done
     for target in targets:
-        above = here.target(target.agent, "user").path
-        if scope == "project" and here.ours.events_in(above):
-            done.skipped[target.agent] = f"{above}: has brim for every project already, so {target.path} needs nothing"
-        elif reason := target.why_not:
-            done.skipped[target.agent], done.is_tracked = reason, True
-        else:
-            done.changes.append(here.plan(target, hooks=hooks, status=status_line))
+        _plan(done, here, target, status=status_line)
     if done.is_tracked and not done.changes:
         done.reason = "; ".join(done.skipped.values())
         return done
     own = [each.target.agent for each in done.changes if each.record is not None and each.record.hooks != PLUGIN]
     done.commands = here.plan_commands(own if scope == "user" else [])
     done.budget = here.budget_edit(token_budget, scope)
-    for change in (*done.changes, *done.commands):
-        if change.changes:
-            change.target.check_writable()
+    for change in [each for each in (*done.changes, *done.commands) if each.changes]:
+        change.target.check_writable()
     if dry_run:
         return done
     install_launchers(here.home)
@@ -486,6 +471,17 @@ def install(
     here.renew_trust()
     done.next_steps = list(_next_steps(here, done.changes, inside))
     return done
+
+
+def _plan(done: Installed, here: Installation, target: Target, *, status: bool) -> None:
+    """Add to *done* what becomes of *target*, or why it gets nothing."""
+    above = here.target(target.agent, "user").path
+    if target.scope == "project" and here.ours.events_in(above):
+        done.skipped[target.agent] = f"{above}: has brim for every project already, so {target.path} needs nothing"
+    elif reason := target.why_not:
+        done.skipped[target.agent], done.is_tracked = reason, True
+    else:
+        done.changes.append(here.plan(target, hooks=done.hooks, status=status))
 
 
 def upgrade(environ: Mapping[str, str], folder: str | None, *, token_budget: int | None = None) -> Upgraded:

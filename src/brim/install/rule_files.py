@@ -26,6 +26,7 @@ from brim.store.imports import Found, RulesReader
 from brim.store.loaded import Loader
 from brim.tokens.inputs import SKIPPED_FOLDERS, read_text
 from brim.tracking.readers.fields import items, mapping, text, value
+from brim.tracking.sessions import slug_of
 from brim.workspace import Workspace
 
 LARGEST = 2_000_000
@@ -287,8 +288,7 @@ def user_rule_files(workspace: Workspace) -> list[str]:
 def memory_folder(workspace: Workspace, project: str) -> str:
     """Return the folder in which Claude Code keeps its own notes about *project*."""
     own = os.path.dirname(user_target("claude", workspace.environ).path)
-    slug = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in os.path.realpath(project))
-    return os.path.join(own, "projects", slug, "memory")
+    return os.path.join(own, "projects", slug_of(os.path.realpath(project)), "memory")
 
 
 def _is_memory(path: str) -> bool:
