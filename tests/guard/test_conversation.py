@@ -152,20 +152,6 @@ def test_conversations_are_kept_apart() -> None:
     assert one.ledger is two.ledger
 
 
-def test_a_conversation_has_a_guard_for_each_model_with_one_limit(ledger: Any) -> None:
-    shared = Guard("", ledger=ledger, limit_usd=1, max_output=100)
-    small, large = shared.conversation("one", "gpt-4"), shared.conversation("one", "gpt-4o")
-    assert shared.conversation("one", "gpt-4") is small is not large
-    history = talk("openai", 1_000)
-    assert len(small.fit(history).messages) < len(large.fit(history).messages)
-    for guard in (small, large):
-        with guard.call([{"role": "user", "content": "Hi"}]) as call:
-            call.done({"input_tokens": 100, "output_tokens": 10})
-    found = shared.status()
-    assert found is not None
-    assert found.spent == sum(cost({"input_tokens": 100, "output_tokens": 10}, each) or 0 for each in ("gpt-4", "gpt-4o"))
-
-
 def test_a_limit_without_a_ledger_holds() -> None:
     guarded = Guard(MODEL, limit_usd=0.05, max_output=500, target=5_000)
     client = FakeModel(script(100))

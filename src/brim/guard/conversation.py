@@ -119,7 +119,7 @@ class Guard:
         """The rules to choose from."""
         self._rule_tokens = rule_tokens
         self._given_counter = counter
-        self._conversations: OrderedDict[tuple[str, str], Guard] = OrderedDict()
+        self._conversations: OrderedDict[str, Guard] = OrderedDict()
         self._others = threading.Lock()
         self._begin()
 
@@ -133,20 +133,18 @@ class Guard:
         self._told: str | None = None
         self._lock = threading.RLock()
 
-    def conversation(self, id: str, model: str | None = None) -> Guard:
+    def conversation(self, id: str) -> Guard:
         """Return the guard of the conversation *id*, with cuts, counts and a gauge of its own.
 
-        Ledger, scope and limit are shared. The same id gives the same guard. *model* is another one than this guard's:
-        what fits one model may not fit another, so a conversation has a guard for each.
+        Ledger, scope and limit are shared. The same id gives the same guard.
         """
-        model = self.model if model is None else model
         with self._others:
-            found = self._conversations.pop((id, model), None)
+            found = self._conversations.pop(id, None)
             if found is None:
                 found = copy.copy(self)
-                found.model, found.strategy = model, copy.copy(self.strategy)
+                found.strategy = copy.copy(self.strategy)
                 found._begin()
-            self._conversations[id, model] = found
+            self._conversations[id] = found
             if len(self._conversations) > CONVERSATIONS:
                 self._conversations.popitem(last=False)
         return found
