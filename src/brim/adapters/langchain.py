@@ -11,10 +11,11 @@ from typing import Any, Unpack
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain.agents.structured_output import AutoStrategy, ProviderStrategy, ToolStrategy
 from langchain_core.messages import AIMessage, AnyMessage, SystemMessage
+from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from brim.adapters.settings import Settings, longest_answer, settle
+from brim.adapters.guards import Guards, Settings, settle
 from brim.errors import InputError
-from brim.guard.conversation import Call, Guard
+from brim.guard import Call, Guard
 
 OUTPUTS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 """Names for the most tokens of an answer."""
@@ -30,10 +31,15 @@ class BrimMiddleware(AgentMiddleware[Any, Any, Any]):
     A thread of LangGraph is one conversation. Without a thread, messages that begin with the same one are.
     """
 
-    def __init__(self, model: str = "", **settings: Unpack[Settings]) -> None:
+    def __init__(self, model: str = "", *, guard: Guard | None = None, **settings: Unpack[Settings]) -> None:
         super().__init__()
-        self.guard: Guard = Guard(model, **settings)
-        """Where money is counted, for all conversations: ``guard.status()``."""
+        self._model = model
+        self._guards = Guards(guard, settings)
+
+    @property
+    def guard(self) -> Guard:
+        """Where the money of all conversations is counted: ``guard.status()``."""
+        return self._guards.guard
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
@@ -41,7 +47,7 @@ class BrimMiddleware(AgentMiddleware[Any, Any, Any]):
         """Call the model with a request that fits and is paid for."""
         with self.call(request) as call:
             try:
-                response = handler(_fitted(request, call))
+                response = handler(self._fitted(request, call))
             except Exception as error:
                 _settle(call, getattr(error, "ai_message", None))  # what the model said isn't valid, but costs
                 raise
@@ -54,7 +60,7 @@ class BrimMiddleware(AgentMiddleware[Any, Any, Any]):
         """Call the model with a request that fits and is paid for."""
         async with self.call(request) as call:
             try:
-                response = await handler(_fitted(request, call))
+                response = await handler(self._fitted(request, call))
             except Exception as error:
                 _settle(call, getattr(error, "ai_message", None))  # what the model said isn't valid, but costs
                 raise
@@ -63,11 +69,25 @@ class BrimMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def call(self, request: ModelRequest[Any]) -> Call[AnyMessage]:
         """Return the guarded call of a *request*."""
-        guard = self.guard.conversation(_conversation(request), self.guard.model or _model(request))
-        system = None if request.system_message is None else request.system_message.content
-        asked = [_field(holder, name) for holder in (request.model_settings, request.model) for name in OUTPUTS]
-        tools = [*request.tools, *_schemas(request.response_format)]
-        return guard.call(request.messages, system=system, tools=tools, max_output=longest_answer(guard, *asked))
+        given, system = request.model_settings, request.system_message
+        asked = next((given[name] for name in OUTPUTS if given.get(name)), self.guard.max_output)
+        return self._guards.call(
+            self._model or _model(request),
+            request.messages,
+            system=None if system is None else system.content,
+            tools=[*map(_counted, request.tools), *_schemas(request.response_format)],
+            max_output=asked or next((found for name in OUTPUTS if (found := getattr(request.model, name, None))), None),
+            id=_thread(request),
+        )
+
+    def _fitted(self, request: ModelRequest[Any], call: Call[AnyMessage]) -> ModelRequest[Any]:
+        """Return *request* as it's sent."""
+        system, model_settings = request.system_message, request.model_settings
+        if call.system is not None and (system is None or call.system is not system.content):
+            system = (system or SystemMessage("")).model_copy(update={"content": call.system})
+        if self.guard.max_output is not None and not any(name in model_settings for name in OUTPUTS):
+            model_settings = {**model_settings, "max_tokens": self.guard.max_output}
+        return request.override(messages=call.messages, system_message=system, model_settings=model_settings)
 
 
 def _model(request: ModelRequest[Any]) -> str:
@@ -80,24 +100,12 @@ def _model(request: ModelRequest[Any]) -> str:
     raise InputError(f"{kind} doesn't say which model it calls: name it, as in BrimMiddleware('gpt-4o', limit_usd=5)")
 
 
-def _conversation(request: ModelRequest[Any]) -> str:
+def _thread(request: ModelRequest[Any]) -> str | None:
+    """Return what identifies the conversation; None if the agent has no checkpointer."""
     info = getattr(request.runtime, "execution_info", None)
     thread = getattr(info, "thread_id", None)
-    if thread is not None:
-        # Agents that are called by others share their thread.
-        return f"{thread} {str(getattr(info, 'checkpoint_ns', '')).rpartition('|')[0]}"
-    return str(request.messages[0].id) if request.messages else ""
-
-
-def _fitted(request: ModelRequest[Any], call: Call[AnyMessage]) -> ModelRequest[Any]:
-    """Return *request* as it's sent."""
-    given = request.system_message
-    system = given
-    if call.system is not None and (given is None or call.system is not given.content):
-        system = SystemMessage(call.system) if given is None else given.model_copy(update={"content": call.system})
-    name = next((name for name in OUTPUTS if name in request.model_settings), "max_tokens")
-    model_settings = {**request.model_settings, name: call.max_output}
-    return request.override(messages=call.messages, system_message=system, model_settings=model_settings)
+    # An agent that another one calls has the same thread.
+    return None if thread is None else f"{thread} {str(getattr(info, 'checkpoint_ns', '')).rpartition('|')[0]}"
 
 
 def _settle(call: Call[Any], *messages: Any) -> None:
@@ -107,6 +115,11 @@ def _settle(call: Call[Any], *messages: Any) -> None:
         call.release()
     elif answer is not None:
         settle(call, answer)
+
+
+def _counted(tool: Any) -> Any:
+    """Return what the model is told of a tool; a dict is one that the provider runs."""
+    return tool if isinstance(tool, dict) else convert_to_openai_tool(tool)
 
 
 def _schemas(response_format: Any) -> list[dict[str, Any]]:
