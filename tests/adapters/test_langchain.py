@@ -63,5 +63,5 @@ class TestAnthropic(Contract):
     model_name: ClassVar[str] = "claude-sonnet-4-6"
 
     def agent(self, url: str, **settings: Any) -> Agent:
-        model: Any = ChatAnthropic(model_name="claude-sonnet-4-6", base_url=url, api_key="none")  # type: ignore[call-arg]
+        model: Any = ChatAnthropic(model_name="claude-sonnet-4-6", base_url=url, api_key="none")
         return LangChainAgent(model, **settings)

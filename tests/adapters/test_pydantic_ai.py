@@ -62,8 +62,6 @@ class TestAnthropic(Contract):
 
     def agent(self, url: str, **settings: Any) -> Agent:
         return PydanticAgent(
-            lambda: AnthropicModel(
-                "claude-sonnet-4-6", provider=AnthropicProvider(base_url=url, api_key="none")
-            ),
+            lambda: AnthropicModel("claude-sonnet-4-6", provider=AnthropicProvider(base_url=url, api_key="none")),
             **settings,
         )

@@ -17,6 +17,7 @@ from brim.history.entries import Provider
 from brim.history.pruners import Pruner
 from brim.history.summarize import Summarizer
 from brim.models.light import lookup
+from brim.models.response import read_response
 from brim.spend.ledger import Ledger
 
 
@@ -108,7 +109,10 @@ def settle(call: Call[Any], response: object) -> None:
     The caller has the answer already: it must not be lost because it can't be paid.
     """
     try:
-        call.done(response)
+        reported = read_response(response)
+        if reported.tokens.is_nothing:  # frameworks write zeros where the provider said nothing
+            raise InputError(f"{type(response).__name__}: its usage is empty")
+        call.done(reported)
     except BrimError as error:
         kept = "its money stays reserved and counts in full when the lease ends"
         warnings.warn(f"brim couldn't settle a call, so {kept}: {error}", stacklevel=3)

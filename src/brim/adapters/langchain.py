@@ -1,6 +1,6 @@
 """LangChain and LangGraph: a middleware for ``create_agent``.
 
-    agent = create_agent(model, tools, middleware=[BrimMiddleware(limit_usd=5)])
+agent = create_agent(model, tools, middleware=[BrimMiddleware(limit_usd=5)])
 """
 
 from __future__ import annotations
@@ -70,13 +70,13 @@ class BrimMiddleware(AgentMiddleware[Any, Any, Any]):
     def call(self, request: ModelRequest[Any]) -> Call[AnyMessage]:
         """Return the guarded call of a *request*."""
         given, system = request.model_settings, request.system_message
-        asked = next((given[name] for name in OUTPUTS if given.get(name)), self.guard.max_output)
+        limits = [*map(given.get, OUTPUTS), self.guard.max_output, *(_field(request.model, name) for name in OUTPUTS)]
         return self._guards.call(
             self._model or _model(request),
             request.messages,
             system=None if system is None else system.content,
             tools=[*map(_counted, request.tools), *_schemas(request.response_format)],
-            max_output=asked or next((found for name in OUTPUTS if (found := getattr(request.model, name, None))), None),
+            max_output=next(filter(None, limits), None),
             id=_thread(request),
         )
 

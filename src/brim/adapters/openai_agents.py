@@ -1,26 +1,27 @@
 """OpenAI Agents SDK: a ``RunConfig`` for ``Runner``.
 
-    config = brim_run_config(limit_usd=5)
-    result = await Runner.run(agent, task, run_config=config)
+config = brim_run_config(limit_usd=5)
+result = await Runner.run(agent, task, run_config=config)
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from typing import Any, Unpack
 
 from agents import FunctionTool, Handoff, RunConfig, Tool
-from agents.agent_output import AgentOutputSchemaBase
-from agents.items import ModelResponse, TResponseInputItem, TResponseStreamEvent
-from agents.model_settings import ModelSettings
+from agents.items import ModelResponse, TResponseStreamEvent
 from agents.models.interface import Model, ModelProvider
 from agents.run_config import CallModelData, CallModelInputFilter, ModelInputData
 
 from brim.adapters.guards import Guards, Settings, settle
 from brim.errors import InputError
 from brim.guard import Call, Guard
+
+SIGNATURE = inspect.signature(Model.get_response)
+"""What both ways of calling a model take."""
 
 
 def brim_run_config(
@@ -78,68 +79,44 @@ class GuardedModel(Model):
         self.wrapped = wrapped
         self._guards, self._name = guards, name
 
-    async def get_response(
-        self,
-        system_instructions: str | None,
-        input: str | list[TResponseInputItem],
-        model_settings: ModelSettings,
-        tools: list[Tool],
-        output_schema: AgentOutputSchemaBase | None,
-        handoffs: list[Handoff],
-        *args: Any,
-        **kwargs: Any,
-    ) -> ModelResponse:
+    async def get_response(self, *args: Any, **kwargs: Any) -> ModelResponse:
         """Send what fits, if there's money for it."""
-        about = model_settings, tools, output_schema, handoffs
-        async with self._call(system_instructions, input, *about, kwargs) as call:
-            sent = call.system, call.messages, self._with_limit(model_settings), *about[1:], *args
-            response = await self.wrapped.get_response(*sent, **kwargs)
+        request = SIGNATURE.bind(self, *args, **kwargs)
+        async with self._call(request.arguments) as call:
+            self._fit(request.arguments, call)
+            response = await self.wrapped.get_response(*request.args[1:], **request.kwargs)
             settle(call, response)
         return response
 
-    async def stream_response(
-        self,
-        system_instructions: str | None,
-        input: str | list[TResponseInputItem],
-        model_settings: ModelSettings,
-        tools: list[Tool],
-        output_schema: AgentOutputSchemaBase | None,
-        handoffs: list[Handoff],
-        *args: Any,
-        **kwargs: Any,
-    ) -> AsyncIterator[TResponseStreamEvent]:
+    async def stream_response(self, *args: Any, **kwargs: Any) -> AsyncIterator[TResponseStreamEvent]:
         """Send what fits, if there's money for it; a stream that is left early keeps its reservation."""
-        about = model_settings, tools, output_schema, handoffs
-        async with self._call(system_instructions, input, *about, kwargs) as call:
-            sent = call.system, call.messages, self._with_limit(model_settings), *about[1:], *args
-            async for event in call.stream(self.wrapped.stream_response(*sent, **kwargs)):
+        request = SIGNATURE.bind(self, *args, **kwargs)
+        async with self._call(request.arguments) as call:
+            self._fit(request.arguments, call)
+            async for event in call.stream(self.wrapped.stream_response(*request.args[1:], **request.kwargs)):
                 yield event
 
-    def _call(
-        self,
-        instructions: str | None,
-        input: str | list[TResponseInputItem],
-        settings: ModelSettings,
-        tools: list[Tool],
-        schema: AgentOutputSchemaBase | None,
-        handoffs: list[Handoff],
-        more: dict[str, Any],
-    ) -> Call[Any]:
-        items = [{"role": "user", "content": input}] if isinstance(input, str) else input
-        kept_by_provider = ("previous_response_id", "conversation_id", "prompt")
+    def _call(self, asked: Mapping[str, Any]) -> Call[Any]:
+        items, schema = asked["input"], asked["output_schema"]
+        answer = (
+            [] if schema is None or schema.is_plain_text() else [{"name": "answer", "parameters": schema.json_schema()}]
+        )
         return self._guards.call(
             self._name,
-            items,
+            [{"role": "user", "content": items}] if isinstance(items, str) else items,
             provider="responses",
-            system=instructions,
-            tools=[*map(_counted, [*tools, *handoffs]), *_answer(schema)],
-            max_output=settings.max_tokens,
-            has_unseen=any(more.get(name) for name in kept_by_provider),
+            system=asked["system_instructions"],
+            tools=[*map(_counted, [*asked["tools"], *asked["handoffs"]]), *answer],
+            max_output=asked["model_settings"].max_tokens,
+            has_unseen=any(asked.get(name) for name in ("previous_response_id", "conversation_id", "prompt")),
         )
 
-    def _with_limit(self, settings: ModelSettings) -> ModelSettings:
-        most = self._guards.guard.max_output
-        return settings if most is None or settings.max_tokens is not None else replace(settings, max_tokens=most)
+    def _fit(self, asked: dict[str, Any], call: Call[Any]) -> None:
+        """Put what is sent in place of what was asked."""
+        settings, most = asked["model_settings"], self._guards.guard.max_output
+        if settings.max_tokens is None and most is not None:
+            asked["model_settings"] = replace(settings, max_tokens=most)
+        asked["system_instructions"], asked["input"] = call.system, call.messages
 
     def get_retry_advice(self, request: Any) -> Any:
         """Return the wrapped model's advice."""
@@ -182,10 +159,3 @@ def _counted(tool: Tool | Handoff) -> dict[str, Any]:
         about = {"name": tool.tool_name, "description": tool.tool_description}
         return {**about, "parameters": tool.input_json_schema}
     return {"type": tool.name}  # the provider's own
-
-
-def _answer(schema: AgentOutputSchemaBase | None) -> list[dict[str, Any]]:
-    """Return the schema that an answer must follow, as a tool."""
-    if schema is None or schema.is_plain_text():
-        return []
-    return [{"name": "answer", "parameters": schema.json_schema()}]
