@@ -120,7 +120,7 @@ def test_the_state_keeps_what_the_request_leaves_out(model: Model) -> None:
 
 def test_a_thread_is_a_conversation_and_stays_cut(model: Model) -> None:
     model.script = lambda turn: ["Done."] if turn % 6 == 5 else parallel(99)(turn)
-    brim = BrimMiddleware(limit_usd=1, target=2_000, max_output=500)
+    brim = BrimMiddleware(limit_usd=1, target=4_000, max_output=500)
     agent = create_agent(chat(model), [read_file], middleware=[brim], checkpointer=InMemorySaver())
     for question in (TASK, "And now?", "And then?", "Sure?"):
         ask(agent, ("user", question), thread="one")
