@@ -2,7 +2,8 @@
 
 One module per framework, each a thin layer on ``brim.guard``. ``openai`` wraps a client of the OpenAI SDK,
 ``anthropic`` is a middleware for the Anthropic SDK, ``litellm`` has a logger and wrappers for LiteLLM. ``guards`` is
-what they share: the guard for a model and a conversation. A framework is imported with its module, never before.
+what they share: the guard for a model and a conversation; ``bodies`` reads what they send. A framework is imported
+with its module, never before.
 """
 
 from __future__ import annotations
