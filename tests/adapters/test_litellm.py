@@ -13,6 +13,8 @@ import pytest
 if os.environ.get("BRIM_ADAPTER") != "litellm":
     pytest.skip("LiteLLM is tested in an environment of its own: make adapters", allow_module_level=True)
 
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # it would fetch prices from the network
+
 import litellm
 
 from brim.adapters.litellm import BrimLogger, wrap

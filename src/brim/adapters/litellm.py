@@ -16,6 +16,7 @@ from brim.adapters.guards import Attempts, Guards, Settings, settle
 from brim.errors import InputError
 from brim.guard.conversation import Call, Guard
 from brim.history.entries import Provider
+from brim.spend.spending import may_be_billed
 
 APIS: dict[str, Provider] = {"acompletion": "openai", "aresponses": "responses", "anthropic_messages": "anthropic"}
 """LiteLLM's async functions that are guarded, and what their arguments look like."""
@@ -70,10 +71,10 @@ class BrimLogger(CustomLogger):  # type: ignore[misc]
         self, request_data: Mapping[str, Any], exception: Exception, *_: Any
     ) -> None:
         """Give the money back if the attempt provably cost nothing."""
-        call = self._taken(request_data)
+        call, error = self._taken(request_data), _origin(exception)
         if call is not None:
-            self._attempts.keep(str(request_data.get("litellm_call_id")), call, exception)
-            await call.__aexit__(type(exception), exception, None)
+            self._attempts.keep(str(request_data.get("litellm_call_id")), call, error)
+            await call.__aexit__(type(error), error, None)
 
     async def async_log_success_event(self, kwargs: Mapping[str, Any], response_obj: Any, *_: Any) -> None:
         """Settle a stream that has ended, and release an answer that came from LiteLLM's own cache."""
@@ -95,6 +96,55 @@ class BrimLogger(CustomLogger):  # type: ignore[misc]
     def _taken(self, about: Mapping[str, Any]) -> Call[Any] | None:
         with self._lock:
             return self._open.pop(str(about.get("litellm_call_id")), None)
+
+
+def wrap(guard: Guard | None = None, **settings: Unpack[Settings]) -> Wrapped:
+    """Return ``completion`` and ``acompletion`` of LiteLLM with a guard: ``wrap(limit_usd=5).completion(...)``.
+
+    They take and return what LiteLLM's take and return; a stream is an iterator of its chunks. Don't use a
+    ``BrimLogger`` as well: then every call is paid twice.
+    """
+    return Wrapped(Guards(guard, settings))
+
+
+class Wrapped:
+    """LiteLLM's functions with a guard around every request."""
+
+    def __init__(self, guards: Guards) -> None:
+        self._guards = guards
+
+    def completion(self, model: str, messages: list[Any], **more: Any) -> Any:
+        """Call ``litellm.completion``."""
+        body = Body({"model": model, "messages": messages, **more}, "openai")
+        with body.call(self._guards) as call:
+            try:
+                answer = litellm.completion(**body.as_sent(call))
+            except Exception as error:
+                _failed(call, error)
+                raise
+            if body.is_streamed:
+                return call.stream(chunk for chunk in answer)  # LiteLLM's own object is an async iterator as well
+            _take(call, answer)
+        return answer
+
+    async def acompletion(self, model: str, messages: list[Any], **more: Any) -> Any:
+        """Call ``litellm.acompletion``."""
+        body = Body({"model": model, "messages": messages, **more}, "openai")
+        async with body.call(self._guards) as call:
+            try:
+                answer = await litellm.acompletion(**body.as_sent(call))
+            except Exception as error:
+                _failed(call, error)
+                raise
+            if body.is_streamed:
+                return call.stream(answer)
+            _take(call, answer)
+        return answer
+
+
+def _taken(self, about: Mapping[str, Any]) -> Call[Any] | None:
+    with self._lock:
+        return self._open.pop(str(about.get("litellm_call_id")), None)
 
 
 def wrap(guard: Guard | None = None, **settings: Unpack[Settings]) -> Wrapped:
@@ -139,6 +189,18 @@ def _take(call: Call[Any], answer: Any) -> None:
         call.release()
     else:
         settle(call, answer)
+
+
+def _failed(call: Call[Any], error: Exception) -> None:
+    if not may_be_billed(_origin(error)):
+        call.release()
+
+
+def _origin(error: BaseException) -> BaseException:
+    """Return the error that LiteLLM translated: its own says 500 where no connection was made."""
+    while type(error).__module__.startswith("litellm") and error.__context__ is not None:
+        error = error.__context__
+    return error
 
 
 def _name(call_type: Any) -> str:
