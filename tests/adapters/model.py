@@ -7,6 +7,7 @@ script for each conversation, and keeps every request with what it was answered.
 
 from __future__ import annotations
 
+import itertools
 import json
 import threading
 from collections import defaultdict
@@ -112,7 +113,7 @@ class Model:
     def rewritten(self, conversation: str) -> int:
         """Return how often a request of a conversation didn't begin as the one before it: each one costs the cache."""
         sent = [each.messages for each in self.answered if each.conversation == conversation]
-        return sum(later[: len(earlier)] != earlier for earlier, later in zip(sent, sent[1:], strict=False))
+        return sum(later[: len(earlier)] != earlier for earlier, later in itertools.pairwise(sent))
 
     def answer(self, path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any], list[dict[str, Any]] | None]:
         """Return the status, the answer, and the events if it's streamed."""

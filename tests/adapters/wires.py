@@ -150,14 +150,13 @@ class Messages(Wire):
     def events(self, reply: Reply, _body: Mapping[str, Any]) -> Iterator[Made]:
         """Yield the events of a streamed answer."""
         whole = self.whole(reply)
-        begun = {"content": [], "stop_reason": None, "usage": {**whole["usage"], "output_tokens": 1}}
+        begun: Made = {"content": [], "stop_reason": None, "usage": {**whole["usage"], "output_tokens": 1}}
         yield {"type": "message_start", "message": {**whole, **begun}}
         for index, block in enumerate(whole["content"]):
-            if block["type"] == "text":
-                empty, delta = {"text": ""}, {"type": "text_delta", "text": block["text"]}
-            else:
-                written = json.dumps(block["input"])
-                empty, delta = {"input": {}}, {"type": "input_json_delta", "partial_json": written}
+            empty: Made = {"text": ""} if block["type"] == "text" else {"input": {}}
+            delta = {"type": "text_delta", "text": block.get("text")}
+            if block["type"] == "tool_use":
+                delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
             yield {"type": "content_block_start", "index": index, "content_block": {**block, **empty}}
             yield {"type": "content_block_delta", "index": index, "delta": delta}
             yield {"type": "content_block_stop", "index": index}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
+from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any, Literal, TypedDict
@@ -19,6 +20,10 @@ from brim.history.summarize import Summarizer
 from brim.models.light import lookup
 from brim.models.response import read_response
 from brim.spend.ledger import Ledger
+from brim.spend.spending import may_be_billed
+
+ATTEMPTS = 1_000
+"""How many calls are remembered that may be tried again."""
 
 
 class Settings(TypedDict, total=False):
@@ -101,6 +106,30 @@ class Guards:
             billed_output=billed and billed * answers,
             has_unseen=has_unseen,
         )
+
+
+class Attempts:
+    """Calls that failed and may be tried again, by a key of theirs.
+
+    Their money stays reserved, because a failed attempt may have been billed. The next attempt takes the same call.
+    """
+
+    def __init__(self) -> None:
+        self._failed: OrderedDict[str, Call[Any]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def take(self, key: str) -> Call[Any] | None:
+        """Return the call of an earlier attempt, if its money is still reserved."""
+        with self._lock:
+            return self._failed.pop(key, None)
+
+    def keep(self, key: str, call: Call[Any], error: BaseException) -> None:
+        """Remember a call that ended in *error*, unless that cost nothing: then its money is given back."""
+        if may_be_billed(error):
+            with self._lock:
+                self._failed[key] = call
+                if len(self._failed) > ATTEMPTS:
+                    self._failed.popitem(last=False)
 
 
 def settle(call: Call[Any], response: object) -> None:

@@ -201,7 +201,8 @@ class Guard:
         several answers. With *has_unseen*, the provider keeps a part of the prompt that isn't in *messages*: they are
         sent as they are, and money for a full window is reserved.
         """
-        return Call(self, messages, system, tools, max_output, billed_output, has_unseen)
+        about: Any = {"max_output": max_output, "billed_output": billed_output, "has_unseen": has_unseen}
+        return Call(self, messages, system, tools, **about)
 
     def fit(
         self,
@@ -313,6 +314,7 @@ class Call(Generic[M]):
         messages: Sequence[M],
         system: Any,
         tools: Sequence[Any] | None,
+        *,
         max_output: int | None,
         billed_output: int | None = None,
         has_unseen: bool = False,
