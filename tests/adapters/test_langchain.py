@@ -203,7 +203,7 @@ def test_wrong_settings_are_refused_at_once() -> None:
     with pytest.raises(InputError):
         BrimMiddleware(limit_usd="a lot")
     with pytest.raises(InputError):
-        BrimMiddleware(strategy="none")  # type: ignore[typeddict-item]
+        BrimMiddleware(strategy="none")  # type: ignore[arg-type]
 
 
 def test_the_tools_that_langchain_puts_in_are_not_counted() -> None:

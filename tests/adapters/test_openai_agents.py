@@ -25,7 +25,6 @@ from tests.adapters.contract import SYSTEM, TASK, WINDOW, Agent, Contract, Read,
 from tests.adapters.model import Model, parallel
 from tests.adapters.pages import run
 
-
 CLIENT: ContextVar[AsyncOpenAI] = ContextVar("client")
 """Of this run: a client belongs to one event loop."""
 
@@ -106,8 +105,8 @@ def model() -> Iterator[Model]:
         yield started
 
 
-def started(model: Model, use_responses: bool = True, **settings: Any) -> SdkAgent:
-    return SdkAgent(model.url, use_responses, **settings)
+def started(model: Model, **settings: Any) -> SdkAgent:
+    return SdkAgent(model.url, True, **settings)
 
 
 async def ask(agent: SdkAgent, sdk_agent: Any, task: Any = TASK, **more: Any) -> Any:
@@ -227,7 +226,7 @@ def test_the_longest_answer_is_sent_only_if_someone_said_so(model: Model) -> Non
 
 
 def test_a_stream_without_usage_keeps_its_reservation_and_its_answer(model: Model) -> None:
-    agent = started(model, False, limit_usd=1, max_output=500)
+    agent = SdkAgent(model.url, False, limit_usd=1, max_output=500)
     agent.config.model_settings = None
     with pytest.warns(UserWarning, match="reserved"):
         assert asyncio.run(agent.arun(TASK, contents, stream=True)) == "Done."

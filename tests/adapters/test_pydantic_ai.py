@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar
@@ -30,6 +29,7 @@ from tests.adapters.model import Model, parallel
 from tests.adapters.pages import run
 
 pytestmark = pytest.mark.usefixtures("left_open")
+
 
 class PydanticAgent(Agent):
     def __init__(self, model: Any, **settings: Any) -> None:

@@ -97,11 +97,14 @@ class GuardedModel(WrapperModel):
         self, messages: Sequence[ModelMessage], settings: ModelSettings | None, parameters: ModelRequestParameters
     ) -> Call[ModelMessage]:
         ids = (message.conversation_id for message in reversed(messages))
+        tools, given = _tools(parameters), dict(settings or {})
+        if tools and "1h" in given.values():  # a cache for an hour costs more to write
+            tools[-1] = {**tools[-1], "cache_control": {"ttl": "1h"}}
         return self._guards.call(
             self._name,
             messages,
-            tools=_tools(parameters),
-            max_output=(settings or {}).get("max_tokens"),
+            tools=tools,
+            max_output=given.get("max_tokens"),
             id=next(filter(None, ids), None),
         )
 
