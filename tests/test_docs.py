@@ -38,8 +38,6 @@ def test_python_examples_give_what_they_show(page: Path, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("name", MODULES)
 def test_docstring_examples_give_what_they_show(name: str) -> None:
-    if name.startswith("brim.adapters."):
-        pytest.importorskip(name, exc_type=ModuleNotFoundError, reason="its framework isn't installed")
     assert doctest.testmod(import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0
 
 
