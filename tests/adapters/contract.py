@@ -8,6 +8,10 @@ reservation is left open, and the money that was settled is the sum of the usage
 from __future__ import annotations
 
 import asyncio
+import os
+import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,11 +23,14 @@ from brim.errors import DoesNotFit, LimitReached
 from brim.store import open_ledger
 from tests.adapters.model import Model, parallel
 
+ROOT = Path(__file__).parent.parent.parent
 TASK = "Find the bug in the parser."
 SYSTEM = "You are a careful agent."
 TARGET, MAX_OUTPUT, WINDOW = 5_000, 500, 6_000
 SCOPE = "shop/agent"
 WAYS = ("plain", "stream", "async", "async-stream")
+RUN = WAYS if os.environ.get("BRIM_ADAPTER") else ("plain", "async-stream")
+"""The ways that are tested: all of them in ``make adapters``, two that have everything in ``make test``."""
 
 Read = Callable[[str], str]
 """The tool of every agent, ``read_file``: takes a path and returns a text."""
@@ -46,7 +53,7 @@ class Agent:
 
 def contents(path: str) -> str:
     """Return the contents of a file: some are ten times as long as others."""
-    return f"# {path}\n" + "value = compute(value, 17)\n" * (4 + 9 * (sum(path.encode()) % 5))
+    return f"# {path}\n" + "value = compute(value, 17)\n" * (8 + 16 * (sum(path.encode()) % 5))
 
 
 class Failed(Exception):
@@ -75,7 +82,7 @@ class Contract:
         with open_ledger(f"{tmp_path}/spend.db") as opened:
             yield opened
 
-    @pytest.fixture(params=WAYS)
+    @pytest.fixture(params=RUN)
     def way(self, request: pytest.FixtureRequest) -> str:
         """Return how the agent is run."""
         if request.param not in self.ways:
@@ -181,11 +188,11 @@ class Contract:
         self.settled(model, ledger)
 
     def test_two_conversations_at_once(self, model: Model, ledger: Any, way: str) -> None:
-        tasks = [TASK, "Write the tests."]
+        model.script, tasks = parallel(12), [TASK, "Write the tests."]
         said = self.go_all(self.made(model, ledger), way, tasks)
         assert said == ["Done.", "Done."]
         self.settled(model, ledger)
-        assert len(model.answered) == 62
+        assert len(model.answered) == 26
         assert all(1 <= model.rewritten(task) <= 12 for task in tasks)
 
     def test_a_limit_without_a_ledger_holds(self, model: Model, way: str) -> None:
@@ -209,3 +216,26 @@ def found_in(error: BaseException | None, kind: type[BaseException]) -> BaseExce
         seen.add(id(each))
         waiting += [each.__cause__, each.__context__, *getattr(each, "exceptions", ())]
     return None
+
+
+def program(name: str) -> str:
+    """Return the program that the page of an adapter shows."""
+    page = (ROOT / "docs" / "adapters" / f"{name}.md").read_text(encoding="utf-8")
+    found = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert len(found) == 1
+    return str(found[0])
+
+
+def said_by_program(name: str, model: Model, folder: Path) -> str:
+    """Run the program of a page in *folder* against *model*, as a user does, and return what it prints."""
+    environment = {
+        **{key: os.environ[key] for key in ("PATH", "LANG") if key in os.environ},
+        **{"HOME": str(folder), "OPENAI_API_KEY": "x", "ANTHROPIC_API_KEY": "x", "ANTHROPIC_BASE_URL": model.url},
+        **dict.fromkeys(("OPENAI_BASE_URL", "OPENAI_API_BASE"), f"{model.url}/v1"),
+        "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    }
+    command = [sys.executable, "-W", "ignore", "-c", program(name)]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert model.refused == []
+    return done.stdout.strip()

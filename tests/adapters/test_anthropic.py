@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import anthropic
@@ -11,7 +12,7 @@ from brim.adapters.anthropic import brim_middleware
 from brim.behaviors import Behavior
 from brim.errors import LimitReached
 from brim.guard import Guard
-from tests.adapters.contract import MAX_OUTPUT, SYSTEM, TASK, Agent, Contract, Read
+from tests.adapters.contract import MAX_OUTPUT, SYSTEM, TASK, Agent, Contract, Read, said_by_program
 from tests.adapters.model import TOOL, Model, parallel
 
 pytestmark = pytest.mark.filterwarnings("ignore:The model:DeprecationWarning")
@@ -143,3 +144,9 @@ def test_the_transcript_of_the_caller_stays_as_it_is(model: Model) -> None:
     assert "Cleared" not in str(messages)
     assert model.refused == []
     assert "Cleared" in str(model.answered[-1].messages)
+
+
+def test_the_program_of_the_page_runs(model: Model, tmp_path: Path) -> None:
+    model.script = parallel(3)
+    assert said_by_program("anthropic", model, tmp_path) == "Done."
+    assert len(model.answered) == 4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 import openai
@@ -13,7 +14,7 @@ from brim.adapters.openai import wrap
 from brim.behaviors import Behavior
 from brim.errors import InputError, LimitReached
 from brim.guard import Guard
-from tests.adapters.contract import MAX_OUTPUT, SCOPE, SYSTEM, TARGET, TASK, Agent, Contract, Read
+from tests.adapters.contract import MAX_OUTPUT, SCOPE, SYSTEM, TARGET, TASK, Agent, Contract, Read, said_by_program
 from tests.adapters.model import TOOL, Model, parallel
 
 SCHEMA = {
@@ -264,3 +265,9 @@ def test_a_guard_of_ones_own_is_one_conversation(model: Model) -> None:
 def test_other_requests_are_left_alone(model: Model) -> None:
     with pytest.raises(openai.NotFoundError):
         client(model, limit_usd=0).embeddings.create(model="text-embedding-3-small", input="text")
+
+
+def test_the_program_of_the_page_runs(model: Model, tmp_path: Path) -> None:
+    model.script = parallel(3)
+    assert said_by_program("openai", model, tmp_path) == "Done."
+    assert len(model.answered) == 4

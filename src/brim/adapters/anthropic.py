@@ -37,6 +37,8 @@ class BrimMiddleware(Middleware):
 
     def __init__(self, guards: Guards) -> None:
         self._guards = guards
+        self.guard: Guard = guards.guard
+        """Ledger, scope and limit: ``guard.status()`` says what was spent."""
         self._attempts = Attempts()
 
     def handle(self, request: Any, call_next: Any) -> Any:

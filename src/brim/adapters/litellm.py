@@ -15,6 +15,7 @@ from brim.adapters.bodies import Body
 from brim.adapters.guards import Attempts, Guards, Settings, settle
 from brim.errors import InputError
 from brim.guard.conversation import Call, Guard
+from brim.history.decisions import digest_of
 from brim.history.entries import Provider
 from brim.spend.spending import may_be_billed
 
@@ -37,8 +38,10 @@ class BrimLogger(CustomLogger):  # type: ignore[misc]
     def __init__(self, guard: Guard | None = None, **settings: Unpack[Settings]) -> None:
         super().__init__()
         self._guards = Guards(guard, settings)
+        self.guard: Guard = self._guards.guard
+        """Ledger, scope and limit: ``guard.status()`` says what was spent."""
         self._attempts = Attempts()
-        self._open: OrderedDict[str, Call[Any]] = OrderedDict()
+        self._open: OrderedDict[str, tuple[str, Call[Any]]] = OrderedDict()
         self._lock = threading.Lock()
 
     async def async_pre_call_deployment_hook(self, kwargs: dict[str, Any], call_type: Any) -> dict[str, Any] | None:
@@ -46,14 +49,17 @@ class BrimLogger(CustomLogger):  # type: ignore[misc]
         api = APIS.get(_name(call_type))
         if api is None:
             return None
-        body, key = Body(kwargs, api), str(kwargs.get("litellm_call_id"))
+        body = Body(kwargs, api)
         if "model" not in kwargs or not body.messages:
             raise InputError(f"{_name(call_type)}: brim needs model and messages by name, as in model='gpt-4o'")
+        # A router gives each attempt another id and all of them one trace, which may also be that of other requests.
+        trace = kwargs.get("litellm_trace_id") or kwargs.get("litellm_call_id")
+        key = f"{trace} {kwargs['model']} {digest_of(body.messages)}"
         call = self._attempts.take(key)
         if call is None:
             call = await body.call(self._guards).__aenter__()
         with self._lock:
-            self._open[key] = call
+            self._open[str(kwargs.get("litellm_call_id"))] = key, call
             if len(self._open) > OPEN:
                 self._open.popitem(last=False)
         return body.as_sent(call)
@@ -62,23 +68,24 @@ class BrimLogger(CustomLogger):  # type: ignore[misc]
         self, request_data: Mapping[str, Any], response: Any, *_: Any
     ) -> None:
         """Settle one answer."""
-        call = self._taken(request_data)
+        _, call = self._taken(request_data)
         if call is not None:
-            settle(call, response)
+            settle(call, getattr(response, "response", response))  # the last event of a Responses stream has it inside
             await call.__aexit__(None, None, None)
 
     async def async_post_call_failure_deployment_hook(
         self, request_data: Mapping[str, Any], exception: Exception, *_: Any
     ) -> None:
         """Give the money back if the attempt provably cost nothing."""
-        call, error = self._taken(request_data), _origin(exception)
+        key, call = self._taken(request_data)
         if call is not None:
-            self._attempts.keep(str(request_data.get("litellm_call_id")), call, error)
+            error = _origin(exception)
+            self._attempts.keep(key, call, error)
             await call.__aexit__(type(error), error, None)
 
-    async def async_log_success_event(self, kwargs: Mapping[str, Any], response_obj: Any, *_: Any) -> None:
+    async def async_log_success_event(self, kwargs: Mapping[str, Any], response_obj: Any, **_: Any) -> None:
         """Settle a stream that has ended, and release an answer that came from LiteLLM's own cache."""
-        call = self._taken(kwargs)
+        _key, call = self._taken(kwargs)
         if call is None:
             return
         if kwargs.get("cache_hit"):
@@ -93,9 +100,9 @@ class BrimLogger(CustomLogger):  # type: ignore[misc]
             hint = "use brim.adapters.litellm.wrap, or acompletion"
             warnings.warn(f"litellm.completion isn't guarded by BrimLogger: {hint}", stacklevel=2)
 
-    def _taken(self, about: Mapping[str, Any]) -> Call[Any] | None:
+    def _taken(self, about: Mapping[str, Any]) -> tuple[str, Call[Any] | None]:
         with self._lock:
-            return self._open.pop(str(about.get("litellm_call_id")), None)
+            return self._open.pop(str(about.get("litellm_call_id")), ("", None))
 
 
 def wrap(guard: Guard | None = None, **settings: Unpack[Settings]) -> Wrapped:
@@ -112,6 +119,8 @@ class Wrapped:
 
     def __init__(self, guards: Guards) -> None:
         self._guards = guards
+        self.guard: Guard = guards.guard
+        """Ledger, scope and limit: ``guard.status()`` says what was spent."""
 
     def completion(self, model: str, messages: list[Any], **more: Any) -> Any:
         """Call ``litellm.completion``."""
@@ -136,47 +145,6 @@ class Wrapped:
             except Exception as error:
                 _failed(call, error)
                 raise
-            if body.is_streamed:
-                return call.stream(answer)
-            _take(call, answer)
-        return answer
-
-
-def _taken(self, about: Mapping[str, Any]) -> Call[Any] | None:
-    with self._lock:
-        return self._open.pop(str(about.get("litellm_call_id")), None)
-
-
-def wrap(guard: Guard | None = None, **settings: Unpack[Settings]) -> Wrapped:
-    """Return ``completion`` and ``acompletion`` of LiteLLM with a guard: ``wrap(limit_usd=5).completion(...)``.
-
-    They take and return what LiteLLM's take and return; a stream is an iterator of its chunks. Don't use a
-    ``BrimLogger`` as well: then every call is paid twice.
-    """
-    return Wrapped(Guards(guard, settings))
-
-
-class Wrapped:
-    """LiteLLM's functions with a guard around every request."""
-
-    def __init__(self, guards: Guards) -> None:
-        self._guards = guards
-
-    def completion(self, model: str, messages: list[Any], **more: Any) -> Any:
-        """Call ``litellm.completion``."""
-        body = Body({"model": model, "messages": messages, **more}, "openai")
-        with body.call(self._guards) as call:
-            answer = litellm.completion(**body.as_sent(call))
-            if body.is_streamed:
-                return call.stream(answer)
-            _take(call, answer)
-        return answer
-
-    async def acompletion(self, model: str, messages: list[Any], **more: Any) -> Any:
-        """Call ``litellm.acompletion``."""
-        body = Body({"model": model, "messages": messages, **more}, "openai")
-        async with body.call(self._guards) as call:
-            answer = await litellm.acompletion(**body.as_sent(call))
             if body.is_streamed:
                 return call.stream(answer)
             _take(call, answer)
