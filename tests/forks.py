@@ -29,7 +29,7 @@ from pathlib import Path
 
 ENVIRON = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"}
 _LONGEST = 1 << 20
-_HEAVY = ("brim.run", "brim.agents")
+_HEAVY = ("brim.run", "brim.agents", "brim.adapters.")
 """What imports SDKs."""
 
 
