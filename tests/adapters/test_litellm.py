@@ -42,8 +42,8 @@ HELLO: list[Any] = [{"role": "user", "content": TASK}]
 
 
 async def at_rest(guard: Guard) -> None:
-    """Wait for what LiteLLM does in the background, at most 5 seconds."""
-    for _ in range(500):
+    """Wait for what LiteLLM does in the background, at most a minute."""
+    for _ in range(6_000):
         status = guard.status()
         if status is None or not status.reserved:
             return

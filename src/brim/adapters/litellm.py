@@ -6,7 +6,7 @@ import threading
 import warnings
 from collections import OrderedDict
 from collections.abc import Mapping
-from typing import Any, Unpack
+from typing import Any, ClassVar, Unpack
 
 import litellm
 from litellm.integrations.custom_logger import CustomLogger
@@ -35,14 +35,16 @@ class BrimLogger(CustomLogger):  # type: ignore[misc]
     The money of a stream is settled by a task that LiteLLM starts when the stream ends.
     """
 
+    # For all loggers: LiteLLM reports the end of a call to the first one of a class that it has ever seen.
+    _open: ClassVar[OrderedDict[str, tuple[str, Call[Any]]]] = OrderedDict()
+    _lock: ClassVar[threading.Lock] = threading.Lock()
+
     def __init__(self, guard: Guard | None = None, **settings: Unpack[Settings]) -> None:
         super().__init__()
         self._guards = Guards(guard, settings)
         self.guard: Guard = self._guards.guard
         """Ledger, scope and limit: ``guard.status()`` says what was spent."""
         self._attempts = Attempts()
-        self._open: OrderedDict[str, tuple[str, Call[Any]]] = OrderedDict()
-        self._lock = threading.Lock()
 
     async def async_pre_call_deployment_hook(self, kwargs: dict[str, Any], call_type: Any) -> dict[str, Any] | None:
         """Fit and reserve one attempt; what this raises, the caller gets."""
