@@ -133,7 +133,7 @@ def model() -> Iterator[Model]:
         yield model
 
 
-class TestWrapped(Contract):
+class TestChat(Contract):
     def agent(self, url: str, **settings: Any) -> Agent:
         return LiteAgent(url, **settings)
 

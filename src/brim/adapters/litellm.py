@@ -25,7 +25,7 @@ OPEN = 10_000
 """How many calls are remembered whose end LiteLLM hasn't reported."""
 
 
-class BrimLogger(CustomLogger):  # type: ignore[misc]
+class BrimLogger(CustomLogger):
     """Fits, reserves and settles what LiteLLM sends: ``litellm.callbacks = [BrimLogger(limit_usd=5)]``.
 
     It guards ``acompletion``, ``aresponses`` and ``anthropic_messages``, a ``Router`` and the proxy. LiteLLM asks no
@@ -70,7 +70,7 @@ class BrimLogger(CustomLogger):  # type: ignore[misc]
         self, request_data: Mapping[str, Any], response: Any, *_: Any
     ) -> None:
         """Settle one answer."""
-        _, call = self._taken(request_data)
+        _key, call = self._taken(request_data)
         if call is not None:
             settle(call, getattr(response, "response", response))  # the last event of a Responses stream has it inside
             await call.__aexit__(None, None, None)
