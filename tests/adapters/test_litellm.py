@@ -42,8 +42,8 @@ HELLO: list[Any] = [{"role": "user", "content": TASK}]
 
 
 async def at_rest(guard: Guard) -> None:
-    """Wait for what LiteLLM does in the background, at most 5 seconds."""
-    for _ in range(500):
+    """Wait for what LiteLLM does in the background, at most a minute."""
+    for _ in range(6_000):
         status = guard.status()
         if status is None or not status.reserved:
             return
@@ -133,7 +133,7 @@ def model() -> Iterator[Model]:
         yield model
 
 
-class TestWrapped(Contract):
+class TestChat(Contract):
     def agent(self, url: str, **settings: Any) -> Agent:
         return LiteAgent(url, **settings)
 

@@ -6,7 +6,7 @@ import threading
 import warnings
 from collections import OrderedDict
 from collections.abc import Mapping
-from typing import Any, Unpack
+from typing import Any, ClassVar, Unpack
 
 import litellm
 from litellm.integrations.custom_logger import CustomLogger
@@ -15,8 +15,8 @@ from brim.adapters.bodies import Body
 from brim.adapters.guards import Attempts, Guards, Settings, settle
 from brim.errors import InputError
 from brim.guard.conversation import Call, Guard
-from brim.history.decisions import digest_of
 from brim.history.entries import Provider
+from brim.history.receipt import digest_of
 from brim.spend.spending import may_be_billed
 
 APIS: dict[str, Provider] = {"acompletion": "openai", "aresponses": "responses", "anthropic_messages": "anthropic"}
@@ -25,7 +25,7 @@ OPEN = 10_000
 """How many calls are remembered whose end LiteLLM hasn't reported."""
 
 
-class BrimLogger(CustomLogger):  # type: ignore[misc]
+class BrimLogger(CustomLogger):
     """Fits, reserves and settles what LiteLLM sends: ``litellm.callbacks = [BrimLogger(limit_usd=5)]``.
 
     It guards ``acompletion``, ``aresponses`` and ``anthropic_messages``, a ``Router`` and the proxy. LiteLLM asks no
@@ -35,14 +35,16 @@ class BrimLogger(CustomLogger):  # type: ignore[misc]
     The money of a stream is settled by a task that LiteLLM starts when the stream ends.
     """
 
+    # For all loggers: LiteLLM reports the end of a call to the first one of a class that it has ever seen.
+    _open: ClassVar[OrderedDict[str, tuple[str, Call[Any]]]] = OrderedDict()
+    _lock: ClassVar[threading.Lock] = threading.Lock()
+
     def __init__(self, guard: Guard | None = None, **settings: Unpack[Settings]) -> None:
         super().__init__()
         self._guards = Guards(guard, settings)
         self.guard: Guard = self._guards.guard
         """Ledger, scope and limit: ``guard.status()`` says what was spent."""
         self._attempts = Attempts()
-        self._open: OrderedDict[str, tuple[str, Call[Any]]] = OrderedDict()
-        self._lock = threading.Lock()
 
     async def async_pre_call_deployment_hook(self, kwargs: dict[str, Any], call_type: Any) -> dict[str, Any] | None:
         """Fit and reserve one attempt; what this raises, the caller gets."""
@@ -68,7 +70,7 @@ class BrimLogger(CustomLogger):  # type: ignore[misc]
         self, request_data: Mapping[str, Any], response: Any, *_: Any
     ) -> None:
         """Settle one answer."""
-        _, call = self._taken(request_data)
+        _key, call = self._taken(request_data)
         if call is not None:
             settle(call, getattr(response, "response", response))  # the last event of a Responses stream has it inside
             await call.__aexit__(None, None, None)
