@@ -107,9 +107,15 @@ class Brim:
         assert "Traceback" not in ran.err, ran.err
         return ran
 
-    def start(self, *arguments: str, env: Mapping[str, str] | None = None, **streams: Any) -> subprocess.Popen[bytes]:
-        """Start the command and return at once; *streams* are its ``stdin``, ``stdout`` and ``stderr``."""
-        return subprocess.Popen([COMMAND, *arguments], env={**self.environ, **(env or {})}, cwd=self.cwd, **streams)
+    def start(
+        self, *arguments: str, env: Mapping[str, str] | None = None, fork: bool = False, **streams: Any
+    ) -> subprocess.Popen[bytes]:
+        """Start the command and return at once; *streams* are its ``stdin``, ``stdout`` and ``stderr``.
+
+        A *fork* starts sooner, and gets no signals.
+        """
+        command = [server().command if fork else COMMAND, *arguments]
+        return subprocess.Popen(command, env={**self.environ, **(env or {})}, cwd=self.cwd, **streams)
 
     def write(self, name: str, content: str | bytes) -> Path:
         """Write a file into the working folder."""
