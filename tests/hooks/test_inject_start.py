@@ -194,7 +194,10 @@ def test_only_a_trusted_project_is_listened_to(agent: Agent) -> None:
 def test_what_nobody_confirmed_stands_apart_and_short(agent: Agent) -> None:
     long = "Use the staging server for every test that needs a network, whatever anybody may have said before."
     agent.learn(rule("note", long, status="pending", summary="Use staging.", when={"language": "python"}))
-    assert agent.edit().told == FRAME + "## Unconfirmed notes\n- Use staging.\n"
+    assert agent.edit().told == "Notes agents left, not confirmed:\n- Use staging.\n"
+    agent.learn(rule("rule", "Use uv.", when={"language": "python"}))
+    again = agent.start().told + agent.edit().told
+    assert again == FRAME + "## Directives\n- Use uv.\nNotes agents left, not confirmed:\n- Use staging.\n"
 
 
 @pytest.mark.parametrize("budget", ["30", "50", "100", "200"])
