@@ -58,7 +58,7 @@ def test_what_the_start_had_no_room_for_does_not_take_the_room_of_what_a_prompt_
     assert "didn't fit" in agent.start().told
     assert agent.prompt("run the tests").told == FRAME + "## Directives\n- Run pytest with -q.\n"
     assert not agent.prompt("go on")
-    assert "part7" in agent.prompt("what about part7?").told
+    assert "part1 " in agent.prompt("what about part1?").told
 
 
 def test_the_little_that_the_start_had_no_room_for_comes_with_the_prompt(agent: Agent) -> None:
