@@ -191,6 +191,14 @@ def test_only_a_trusted_project_is_listened_to(agent: Agent) -> None:
     assert agent.start().told == FRAME + "## Directives\n- Answer in English.\n"
 
 
+def test_a_rule_for_outside_of_ci_is_told_everywhere_else(agent: Agent) -> None:
+    agent.learn(rule("dev", "Use the local server.", when={"environment": "not ci"}))
+    assert agent.start().told == FRAME + "## Directives\n- Use the local server.\n"
+    agent.environ["CI"] = "true"
+    assert not agent.start()
+    assert not agent.prompt("use the local server")
+
+
 def test_what_nobody_confirmed_stands_apart_and_short(agent: Agent) -> None:
     long = "Use the staging server for every test that needs a network, whatever anybody may have said before."
     agent.learn(rule("note", long, status="pending", summary="Use staging.", when={"language": "python"}))

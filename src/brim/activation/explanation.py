@@ -16,6 +16,7 @@ from brim.activation.engine import (
     seed_of,
 )
 from brim.activation.parameters import DEFAULTS
+from brim.behaviors.when import NOT_CI
 from brim.errors import InputError
 from brim.record import Record
 
@@ -207,6 +208,8 @@ def _conditions(node: Node, seed: Seed, context: Context) -> tuple[Condition, ..
         known, verdict = context.facts.get(key, ()), "contradicted" if key in seed.contradicted else "absent"
         if key in seed.confirmed:
             known, verdict = confirming(node.when, key, context.facts), "confirmed"
+        elif (key, wanted) == NOT_CI and verdict == "absent":
+            known, verdict = known or ("CI not set",), "confirmed"
         found.append(Condition(key, wanted, known, verdict))
     return tuple(found)
 

@@ -99,7 +99,7 @@ class Graph:
             if behavior.live:
                 self._nodes[behavior.id] = node_of(behavior)
                 self._live.append(behavior)
-        self._unconditional = [id for id, node in self._nodes.items() if not node.when.conditions]
+        self._unconditional = [id for id, node in self._nodes.items() if not node.when.waits]
         self._conditions: dict[tuple[str, str], list[str]] = {}
         self._words: dict[str, list[str]] = {}
         for id, node in self._nodes.items():

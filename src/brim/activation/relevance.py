@@ -98,7 +98,7 @@ def terms_of(behavior: Behavior) -> dict[str, int]:
     inferred = behavior.inferred
     terms.update(dict.fromkeys(_filed(inferred, INFERRED), 100))
     terms.update(dict.fromkeys(_filed(behavior.when), 100))
-    if not behavior.when:
+    if not behavior.when.waits:
         terms[ALWAYS] = 100
         if not inferred or behavior.kind is BehaviorKind.CONSTRAINT:
             terms[ANYWHERE] = 100
