@@ -345,3 +345,12 @@ def test_a_compaction_lets_everything_be_told_again_where_nothing_is_told_at_the
         assert agent.start(how).told == ""
         assert agent.prompt("go on").told == FRAME + "## Constraints\n- Never force-push.\n"
         assert agent.prompt("go on").told == ""
+
+
+@pytest.mark.parametrize("summary", ["", "Keep it short."])
+def test_a_rule_of_any_length_does_not_push_out_the_others(agent: Agent, summary: str) -> None:
+    agent.learn(rule("long", "Never do this and that. " * 9_000, "constraint", summary=summary), ALWAYS)
+    told = agent.start().told
+    assert "- Answer in English.\n" in told
+    assert ("Keep it short." in told) is bool(summary)
+    assert "- Answer in English.\n" in agent.start("compact").told

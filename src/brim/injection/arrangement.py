@@ -56,7 +56,10 @@ class Arrangement:
     def __init__(
         self, slots: Iterable[Slot], costs: Costs, limits: Limits, *, counted: bool = False, more: int = 0
     ) -> None:
-        """With *counted*, the last line says how many don't fit: of *slots*, and *more* that aren't among them."""
+        """With *counted*, the last line says how many don't fit: of *slots*, and *more* that aren't among them.
+
+        Then each begins with the most detail that fits alone, so that a very long one doesn't push out all others.
+        """
         self.slots, self.costs, self.limits = list(slots), costs, limits
         self.evaluated = 0
         """How many changes of tier were looked at."""
@@ -70,7 +73,16 @@ class Arrangement:
         self._wanted = sum(slot.mapped is not Tier.OMITTED for slot in self.slots)
         for slot in self.slots:
             tier, slot.tier = slot.tier, Tier.OMITTED
-            self.move(slot, tier)
+            self.move(slot, self._alone(slot) if counted else tier)
+
+    def _alone(self, slot: Slot) -> Tier:
+        """Return the most detailed tier at which the lines of *slot* alone are within the limits."""
+        for tier in slot.allowed:
+            units, characters = self._item(slot, tier)
+            within = self.limits.characters is None or characters <= self.limits.characters
+            if within and (self.room is None or units <= self.room):
+                return tier
+        return Tier.OMITTED
 
     @property
     def left_out(self) -> int:

@@ -461,12 +461,25 @@ def affordable(
     for first in (ranked[:FIRST], ranked):
         costs, units = costs_for(first), 0
         for at, (id, value) in enumerate(first, start=1):
-            units += units_of(costs, id, detail(mapper, value, standings[id]))
-            if costs.count(units) > budget:
-                return [pair for pair in first[:at] if pair[0] not in spare], costs
+            tier = detail(mapper, value, standings[id])
+            own = units_of(costs, id, tier)
+            if costs.count(units + own) > budget:
+                own = _alone(costs, id, tier, budget, units_of)
+                if costs.count(units + own) > budget:
+                    return [pair for pair in first[:at] if pair[0] not in spare], costs
+            units += own
         if len(first) == len(ranked):
             break
     return values, costs
+
+
+def _alone(costs: _Costs, id: str, tier: Tier, budget: int, units_of: Callable[[_Costs, str, Tier], int]) -> int:
+    """Return what *id* costs in the most detail up to *tier* that would fit alone; 0 if none does."""
+    for each in range(tier, 0, -1):
+        units = units_of(costs, id, Tier(each))
+        if costs.count(units) <= budget:
+            return units
+    return 0
 
 
 def limit_project(

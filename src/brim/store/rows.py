@@ -59,8 +59,14 @@ INDEX_VERSION = "3"
 def row_of(behavior: Behavior, words: frozenset[str], mask: Callable[[str], str]) -> tuple[object, ...]:
     """Return *behavior* as a row, with its *words*; *mask* takes secrets out of its texts."""
     fields = behavior.to_dict()
-    came_from = {name: mask(each) if isinstance(each, str) else each for name, each in fields["provenance"].items()}
-    fields |= {name: _kept(mask(fields[name])) for name in _TEXTS}
+    came_from = fields["provenance"]
+    together = "\n".join([*(fields[name] for name in _TEXTS), *behavior.variants, *map(str, came_from.values())])
+    if mask(together) == together:  # nearly always, and looking once is faster
+        mask = str
+    came_from = {name: mask(each) if isinstance(each, str) else each for name, each in came_from.items()}
+    texts = {name: mask(fields[name]) for name in _TEXTS}
+    masked = behavior.replace(canonical=texts["canonical"], provenance=Provenance(**came_from))
+    fields |= {name: _kept(text) for name, text in texts.items()}
     fields |= {
         **{name: fields[name].value for name in ("kind", "status")},
         **{name: json.dumps(fields[name]) for name in ("supersedes", "tags", "blocks")},
@@ -70,8 +76,8 @@ def row_of(behavior: Behavior, words: frozenset[str], mask: Callable[[str], str]
         "conditions": json.dumps(behavior.when.conditions),
         "live": int(behavior.live),
         "words": " ".join(sorted(words)),
-        "inferred": inferred_column(behavior.replace(canonical=mask(behavior.canonical))),
-        "section": mask(section_of(behavior)),
+        "inferred": inferred_column(masked),
+        "section": section_of(masked),
     }
     return tuple([fields[name] for name in WRITTEN])
 

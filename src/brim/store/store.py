@@ -234,7 +234,10 @@ class Store(Closing):
             written = []
             for behavior in behaviors:
                 # Name and tags are found by their words, so a secret among them is replaced wholly.
-                name, *tags = ["masked" if mask(each) != each else each for each in (behavior.name, *behavior.tags)]
+                found = (behavior.name, *behavior.tags)
+                if mask("\n".join(found)) != "\n".join(found):
+                    found = tuple(["masked" if mask(each) != each else each for each in found])
+                name, *tags = found
                 words = behavior_words(name, tags)
                 _check_blocks(behavior)
                 row = row_of(behavior.replace(name=name, tags=tags), words, mask)
