@@ -6,9 +6,10 @@ Each is written whole and noted in the receipt like a settings file. One that a 
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping
 
-from brim.install.agents import Target, user_target
+from brim.install.agents import Target, brim_program, user_target
 from brim.install.changes import COMMAND, Change, digest, missing_folder
 from brim.install.receipt import Record
 
@@ -31,12 +32,12 @@ brim learn - <<'BRIM_RULE'
 (the rule)
 BRIM_RULE
 
-Add --user if the user wants it in every project. Then show what the command printed. If it says that the rule \
+If the shell doesn't find brim, it is {program}. Add --user if the user wants it in every project. Then show what the command printed. If it says that the rule \
 conflicts with another one, ask the user which one holds; `brim learn --replaces RULE` puts the other away.
 """
 
 _TEXTS = {
-    "claude": "---\ndescription: {about}\nargument-hint: [rule]\nallowed-tools: Bash(brim learn:*)\n---\n{task}",
+    "claude": "---\ndescription: {about}\nargument-hint: [rule]\nallowed-tools: Bash(brim learn:*), Bash({program} learn:*)\n---\n{task}",
     "codex": "---\nname: learn\ndescription: {about}. For $learn, or when asked to keep a rule.\n---\n{task}",
     "gemini": "description = \"{about}\"\nprompt = '''\n{task}'''\n",
 }
@@ -46,7 +47,8 @@ _RULES = {"claude": "$ARGUMENTS", "codex": "what the user wrote with $learn.", "
 def command_text(agent: str) -> str:
     """Return the file for *agent*."""
     task = _TASK.replace("{rule}", _RULES[agent])
-    return _TEXTS[agent].replace("{about}", _ABOUT).replace("{task}", task)
+    text = _TEXTS[agent].replace("{about}", _ABOUT).replace("{task}", task)
+    return text.replace("{program}", shlex.quote(brim_program()))
 
 
 def command_target(agent: str, environ: Mapping[str, str]) -> Target:
