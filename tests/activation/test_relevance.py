@@ -13,7 +13,9 @@ def under(heading: str, *texts: str, file: str = "CLAUDE.md") -> list[Behavior]:
 
 
 def found(rules: list[Behavior], prompt: str, *, always: bool = False) -> dict[str, float]:
-    return {each.id: each.value for each in rank(Graph(rules), Context(prompt=prompt), now=0, always=always).activations()}
+    return {
+        each.id: each.value for each in rank(Graph(rules), Context(prompt=prompt), now=0, always=always).activations()
+    }
 
 
 def test_a_rule_comes_with_the_others_under_its_heading() -> None:

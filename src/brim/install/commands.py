@@ -32,12 +32,16 @@ brim learn - <<'BRIM_RULE'
 (the rule)
 BRIM_RULE
 
-If the shell doesn't find brim, it is {program}. Add --user if the user wants it in every project. Then show what the command printed. If it says that the rule \
+If the shell doesn't find brim, it is {program}. Add --user if the user wants it in every project. Then show what the \
+command printed. If it says that the rule \
 conflicts with another one, ask the user which one holds; `brim learn --replaces RULE` puts the other away.
 """
 
 _TEXTS = {
-    "claude": "---\ndescription: {about}\nargument-hint: [rule]\nallowed-tools: Bash(brim learn:*), Bash({program} learn:*)\n---\n{task}",
+    "claude": (
+        "---\ndescription: {about}\nargument-hint: [rule]\n"
+        "allowed-tools: Bash(brim learn:*), Bash({program} learn:*)\n---\n{task}"
+    ),
     "codex": "---\nname: learn\ndescription: {about}. For $learn, or when asked to keep a rule.\n---\n{task}",
     "gemini": "description = \"{about}\"\nprompt = '''\n{task}'''\n",
 }

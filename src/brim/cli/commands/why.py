@@ -71,7 +71,7 @@ def why(options: Namespace) -> int:
     Without RULE, it lists the rules that fit the budget, in how much detail (full, summary, name-only, omitted), and
     why. If you name no situation, that is what a session is told when it begins, and below it stand the rules that come
     later, and when. With RULE, it explains that rule: which conditions it was compared with, what came from connected
-    rules, and why it applies or doesn't. What the agent reads itself, in CLAUDE.md and the like, is left out as the hooks
+    rules, and why it applies or doesn't. What the agent reads itself, in CLAUDE.md and the like, is left out, as hooks
     leave it out. Nothing is recorded.
 
     Exits with 1 if constraints don't fit.
@@ -286,9 +286,7 @@ def prompt(options: Namespace) -> int:
     for name in ("strategy", "fill"):
         if getattr(options, name) is not None and not options.tiered:
             raise InputError(f"--{name} belongs to --tiered: without it, everything goes in whole or not at all")
-    return _print_text(
-        options, here(planning_flags(options, START_KEY)), "", floor="summary", whole=not options.tiered
-    )
+    return _print_text(options, here(planning_flags(options, START_KEY)), "", floor="summary", whole=not options.tiered)
 
 
 def _print_text(options: Namespace, workspace: Workspace, agent: str, *, floor: str, whole: bool = False) -> int:
