@@ -100,6 +100,8 @@ def mask(text: str) -> str:
 
 def masked(text: str) -> tuple[str, int]:
     """Return *text* without its secrets, and the number of secrets."""
+    if not text:
+        return text, 0
     total = 0
     steps: list[_Step] = [_private_keys, _authorizations, *_shapes(text), _blocks, _url_logins, _named_values]
     for _ in range(_PASSES):
@@ -177,7 +179,7 @@ def _shapes(text: str) -> list[_Shape]:
     found = []
     for kind, label, hints, pattern in _table().shapes:
         looked_at = long if kind in ("shape", "inside") else text
-        if any(hint in looked_at for hint in hints):
+        if looked_at and any(hint in looked_at for hint in hints):
             found.append(_Shape(kind, label, hints, pattern))
     return found
 

@@ -193,10 +193,21 @@ def test_only_a_trusted_project_is_listened_to(agent: Agent) -> None:
     assert agent.start().told == FRAME + "## Directives\n- Answer in English.\n"
 
 
+def test_a_rule_for_outside_of_ci_is_told_everywhere_else(agent: Agent) -> None:
+    agent.learn(rule("dev", "Use the local server.", when={"environment": "not ci"}))
+    assert agent.start().told == FRAME + "## Directives\n- Use the local server.\n"
+    agent.environ["CI"] = "true"
+    assert not agent.start()
+    assert not agent.prompt("use the local server")
+
+
 def test_what_nobody_confirmed_stands_apart_and_short(agent: Agent) -> None:
     long = "Use the staging server for every test that needs a network, whatever anybody may have said before."
     agent.learn(rule("note", long, status="pending", summary="Use staging.", when={"language": "python"}))
-    assert agent.edit().told == FRAME + "## Unconfirmed notes\n- Use staging.\n"
+    assert agent.edit().told == "Notes agents left, not confirmed:\n- Use staging.\n"
+    agent.learn(rule("rule", "Use uv.", when={"language": "python"}))
+    again = agent.start().told + agent.edit().told
+    assert again == FRAME + "## Directives\n- Use uv.\nNotes agents left, not confirmed:\n- Use staging.\n"
 
 
 def test_constraints_that_are_too_much_are_told_as_far_as_they_fit_and_counted(agent: Agent) -> None:
@@ -336,3 +347,12 @@ def test_a_compaction_lets_everything_be_told_again_where_nothing_is_told_at_the
         assert agent.start(how).told == ""
         assert agent.prompt("go on").told == FRAME + "## Constraints\n- Never force-push.\n"
         assert agent.prompt("go on").told == ""
+
+
+@pytest.mark.parametrize("summary", ["", "Keep it short."])
+def test_a_rule_of_any_length_does_not_push_out_the_others(agent: Agent, summary: str) -> None:
+    agent.learn(rule("long", "Never do this and that. " * 9_000, "constraint", summary=summary), ALWAYS)
+    told = agent.start().told
+    assert "- Answer in English.\n" in told
+    assert ("Keep it short." in told) is bool(summary)
+    assert "- Answer in English.\n" in agent.start("compact").told

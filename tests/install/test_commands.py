@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 import tomllib
 
 import pytest
 
+from brim.install.agents import brim_program
 from brim.install.commands import CALLED, FILES, command_text
 from tests.cli.conftest import Brim
 from tests.install.installed import tree, use
@@ -56,7 +58,7 @@ def test_an_older_text_of_brims_is_brought_up_to_date(brim: Brim) -> None:
     path.write_text("older")
     receipt.write_text(receipt.read_text().replace(now, sha256(b"older").hexdigest()))
     brim("init")
-    assert path.read_text() == command_text("claude")
+    assert path.read_text() == command_text("claude", shlex.quote(brim_program()))
 
 
 def test_gemini_can_read_its_command() -> None:

@@ -328,10 +328,15 @@ def _serves(settings: Any) -> bool:
     )
 
 
+def brim_program() -> str:
+    """Return the path of the program that runs now."""
+    program = os.path.join(os.path.dirname(sys.executable), "brim")
+    return program if os.path.exists(program) else os.path.abspath(sys.argv[0])
+
+
 def server_command(agent: str, environ: Mapping[str, str], home: str) -> str:
     """Return what a person types to let *agent* use the server in every project."""
-    program = os.path.join(os.path.dirname(sys.executable), "brim")
-    program = program if os.path.exists(program) else os.path.abspath(sys.argv[0])
+    program = brim_program()
     is_short = os.path.realpath(shutil.which("brim") or "") == os.path.realpath(program)
     own = f" --env {shlex.quote(f'BRIM_HOME={home}')}" if environ.get("BRIM_HOME") else ""
     called = f"{'brim' if is_short else shlex.quote(program)} mcp"

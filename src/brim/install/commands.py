@@ -6,10 +6,11 @@ Each is written whole and noted in the receipt like a settings file. One that a 
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping
 
 from brim.files import data_file
-from brim.install.agents import Target, agent_folder
+from brim.install.agents import Target, agent_folder, brim_program
 from brim.install.changes import COMMAND, Change, digest, missing_folder
 from brim.install.receipt import Record
 
@@ -27,7 +28,7 @@ CALLED = {"claude": "/learn", "codex": "$learn", "gemini": "/learn", "opencode":
 _ABOUT = "Teach a rule that brim keeps and tells your agents when it matters"
 
 _TEXTS = {
-    "claude": "---\ndescription: {about}\nargument-hint: [rule]\nallowed-tools: Bash(brim learn:*)\n---\n{task}",
+    "claude": "---\ndescription: {about}\nargument-hint: [rule]\nallowed-tools: {allowed}\n---\n{task}",
     "codex": "---\nname: learn\ndescription: {about}. For $learn, or when asked to keep a rule.\n---\n{task}",
     "gemini": "description = \"{about}\"\nprompt = '''\n{task}'''\n",
     "opencode": "---\ndescription: {about}\n---\n{task}",
@@ -40,10 +41,13 @@ _RULES = {
 }
 
 
-def command_text(agent: str) -> str:
-    """Return the file for *agent*."""
+def command_text(agent: str, program: str = "brim") -> str:
+    """Return the file for *agent*; *program* is brim, as the shell finds it."""
     task = data_file(__file__, "learn.md").decode().replace("{rule}", _RULES[agent])
-    return _TEXTS[agent].replace("{about}", _ABOUT).replace("{task}", task)
+    is_found = program == "brim"
+    task = task.replace("{where}", "" if is_found else f"If the shell doesn't find brim, it is {program}. ")
+    allowed = "Bash(brim learn:*)" if is_found else f"Bash(brim learn:*), Bash({program} learn:*)"
+    return _TEXTS[agent].replace("{about}", _ABOUT).replace("{allowed}", allowed).replace("{task}", task)
 
 
 def command_target(agent: str, environ: Mapping[str, str]) -> Target:
@@ -55,7 +59,7 @@ def plan_command(target: Target, before: str | None, record: Record | None) -> C
     """Return how *target* gets the command; None if there is a file that isn't brim's, or was changed since."""
     if before is not None and (record is None or record.installed != digest(before)):
         return None
-    text = command_text(target.agent.removesuffix(COMMAND))
+    text = command_text(target.agent.removesuffix(COMMAND), shlex.quote(brim_program()))
     folder = record.folder if record is not None else _new_folder(target)
     made = Record(target.agent, "user", original=None, installed=digest(text), folder=folder)
     return Change(target, before, text, made)

@@ -592,3 +592,10 @@ def _is_older(path: str) -> bool:
             raise
         return True
     return False
+
+
+def first_agent(environ: Mapping[str, str], folder: str | None) -> str:
+    """Return the first agent that brim is installed for; empty if there is none, or its files can't be read."""
+    with suppress(BrimError):
+        return next((target.agent for target in Installation(environ, folder).installed()), "")
+    return ""

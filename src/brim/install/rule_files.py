@@ -200,14 +200,20 @@ def when_of(fields: Mapping[str, list[str]], folder: str) -> tuple[When, list[Sk
     skipped = [
         SkippedRule(each, 1, "excludes files, which brim can't" if each[0] == "!" else "not a pattern for files")
         for each in globs
-        if not _GLOB.match(each)
+        if not _is_pattern(each)
     ]
-    kept = [each for each in globs if _GLOB.match(each)]
+    kept = [each for each in globs if _is_pattern(each)]
     if "true" in [each.lower() for each in fields.get("alwaysApply", ())] or not EVERYTHING.isdisjoint(kept):
         kept = []
     if folder:
         kept = [f"{folder}/{each.lstrip('/')}" for each in kept] or [f"{folder}/**"]
     return When(file=kept), skipped
+
+
+def _is_pattern(text: str) -> bool:
+    """Whether *text* can be a pattern for files: a bracket that isn't closed is torn YAML, and would match nothing."""
+    is_closed = all(text.count(left) == text.count(right) for left, right in ("[]", "{}"))
+    return bool(_GLOB.match(text)) and is_closed and ": " not in text
 
 
 def loaders_of(path: str, workspace: Workspace, *, scoped: bool) -> Iterator[Loader]:

@@ -170,6 +170,10 @@ class Scopes(Closing):
         """Return how many live rules both files have."""
         return sum(store.count() for store in self.stores.values())
 
+    def sections(self, ids: Collection[str]) -> list[Any]:
+        """Return every rule that stands in a section with one of *ids* in the same file: the section, and its id."""
+        return [row for store in self.stores.values() for row in store.sections(ids)]
+
     def edges(self, ids: Collection[str]) -> list[Edge]:
         """Return every edge of both files that touches one of *ids*, has both ends live, and is followed."""
         return self.followed(self.edges_by_file(ids))

@@ -48,7 +48,10 @@ from brim.injection.plan import InjectionPlan, Item
 from brim.injection.session import Session
 from brim.injection.text import render
 from brim.injection.tiers import Tier
+from brim.install.agents import NAMES, model_of
+from brim.install.installation import first_agent
 from brim.store.events import note_injection
+from brim.store.loaded import loaded_rules
 from brim.store.planner import (
     BEGINNINGS,
     DYNAMIC_KEY,
@@ -74,6 +77,7 @@ AGENTS_MODEL = "claude-sonnet-4-5"
 @command(
     rule(optional=True),
     option("--text", action="store_true", help="print the text itself, and nothing else"),
+    option("--agent", choices=tuple(NAMES), help="which agent is told (default: the first that brim is installed for)"),
     planning("tokens, or a range A..B or A..B..STEP (default: the setting token_budget.default)"),
     add_situation,
     add_json,
@@ -84,7 +88,8 @@ def why(options: Namespace) -> int:
     Without RULE, it lists the rules that fit the budget, in how much detail (full, summary, name-only, omitted), and
     why. If you name no situation, that is what a session is told when it begins, and below it stand the rules that come
     later, and when. With RULE, it explains that rule: which conditions it was compared with, what came from connected
-    rules, and why it applies or doesn't. Nothing is recorded.
+    rules, and why it applies or doesn't. What the agent reads itself, in CLAUDE.md and the like, is left out, as hooks
+    leave it out. Nothing is recorded.
 
     Exits with 1 if constraints don't fit.
 
@@ -96,7 +101,8 @@ def why(options: Namespace) -> int:
     if options.id is not None:
         return _why_rule(options)
     if options.text:
-        return _print_text(options, floor="fit")
+        workspace, agent = _as_agent(options, planning_flags(options, START_KEY))
+        return _print_text(options, workspace, agent, floor="fit")
     return _plan(options)
 
 
@@ -105,17 +111,17 @@ def _plan(options: Namespace) -> int:
     if is_range(options.token_budget):
         budgets = budgets_of(options.token_budget, for_drawing=not options.as_json)
         options.token_budget = None
-    workspace = here(planning_flags(options, START_KEY))
+    workspace, agent = _as_agent(options, planning_flags(options, START_KEY))
     context = situation_of(options, workspace)
     begins = not any(getattr(options, name) for name in SITUATION)
     with workspace.open() as scopes:
-        planner = Planner(scopes, workspace.config, context, now=workspace.now)
+        planner, read = _planner(options, workspace, scopes, context, agent)
         waiting = planner.waiting() if begins and not budgets else []
         plans = [planner.plan(budget) for budget in budgets or [workspace.config.yours[START_KEY]]]
         if options.as_json:
             found = [planner.to_dict(each) for each in plans]
             later = [{"id": each.id, "name": each.name, "when": heard(each)} for each in waiting]
-            one = {} if budgets else {**found[0], "waiting": later}
+            one = {} if budgets else {**found[0], "waiting": later, "read": sorted(read)}
             say_json({"context": _situation_dict(context), **({"plans": found} if budgets else one)})
         elif not plans[-1].items:
             _tell_nothing(scopes, context)
@@ -125,9 +131,31 @@ def _plan(options: Namespace) -> int:
             whole = int(planner.plan(None, limited=False).total_tokens)
             say(lines(range_view(plans), f"everything at its own tier takes {whole:,} tokens"))
         else:
-            say(lines(plan_view(planner, plans[0]), _agent_line(plans[0], scopes, workspace), waiting_view(waiting)))
+            own = f"left out: {counted(len(read), 'rule')} that {NAMES[agent]} reads in its own files" if read else ""
+            ours = "" if agent else _agent_line(plans[0], scopes, workspace)
+            say(lines(plan_view(planner, plans[0]), ours, own, waiting_view(waiting)))
     tell_trust(workspace)
     return 1 if constraints_left_out(plans[-1]) else 0
+
+
+def _as_agent(options: Namespace, flags: dict[str, object]) -> tuple[Workspace, str]:
+    """Return the workspace with the model that the agent uses, so that it's planned as for its hooks; and the agent."""
+    workspace = here(flags)
+    agent = options.agent or first_agent(workspace.environ, workspace.cwd)
+    if agent and workspace.config.yours["model"] is None:
+        workspace = here({**flags, "model": model_of(agent, workspace.environ)})
+    return workspace, agent
+
+
+def _planner(
+    options: Namespace, workspace: Workspace, scopes: Scopes, context: Context, agent: str
+) -> tuple[Planner, set[str]]:
+    """Return the planner for what *agent* is told here, and what is left out because it reads that itself."""
+    read = loaded_rules(scopes, agent, workspace.cwd or "") if agent else set()
+    begins = not any(getattr(options, name) for name in SITUATION)
+    kept: Any = {"leave": read} if begins else {"told": read}  # what a prompt asks for is told again
+    planner = Planner(scopes, workspace.config, context, now=workspace.now, **kept)
+    return planner, {id for id, _ in planner.course.ranked() if id in read and id not in planner.reasons}
 
 
 def _agent_line(plan: InjectionPlan, scopes: Scopes, workspace: Workspace) -> str:
@@ -148,13 +176,15 @@ def _session_model(workspace: Workspace) -> str:
 
 
 def _why_rule(options: Namespace) -> int:
-    workspace = here({START_KEY: options.token_budget})
+    workspace, agent = _as_agent(options, {START_KEY: options.token_budget})
     context = situation_of(options, workspace)
     with workspace.open() as scopes:
         behavior = find_rule(scopes, options.id)
         who = {field: as_object(behavior)[field] for field in ("id", "name", "kind", "status")}
         if behavior.live:
-            found, view = _explained(scopes, workspace, context, behavior)
+            planner, read = _planner(options, workspace, scopes, context, agent)
+            by = NAMES[agent] if behavior.id in read else ""
+            found, view = _explained(planner, scopes, workspace, context, behavior, read_by=by)
         else:
             outcome = _put_away(scopes, behavior)
             found = {"value": 0.0, "outcome": outcome, "tier": "omitted", "reason": outcome, "planned": None}
@@ -177,10 +207,9 @@ def _put_away(scopes: Scopes, behavior: Behavior) -> str:
 
 
 def _explained(
-    scopes: Scopes, workspace: Workspace, context: Context, behavior: Behavior
+    planner: Planner, scopes: Scopes, workspace: Workspace, context: Context, behavior: Behavior, *, read_by: str
 ) -> tuple[dict[str, Any], str]:
-    """Return the account of one live rule, for JSON and for people."""
-    planner = Planner(scopes, workspace.config, context, now=workspace.now)
+    """Return the account of one live rule, for JSON and for people; *read_by* is the agent that reads it itself."""
     found = explain(
         *(scopes, context, behavior.id), now=workspace.now, parameters=planner.parameters, course=planner.course
     )
@@ -191,12 +220,15 @@ def _explained(
         "tier": "omitted" if mapped is None else str(mapped.tier),
         "planned": None if item is None else {**planner.item_dict(item), "token_budget": plan.token_budget},
         "reason": found.outcome if mapped is None else mapped.reason,
+        "read_by": read_by or None,
     }
     others = {flow.giver for step in found.steps for flow in step.flows}
     names = {id: named(each) for id, each in scopes.get_many({behavior.id, *others}).items()}
     told = found.text(names).split("\n")
     width = len(told[-1]) - len(f"    {found.value:.3f}")  # the last line is the activation's
     tier = f"omitted: {found.outcome.removeprefix('out: ')}" if mapped is None else f"{mapped.tier}: {mapped.reason}"
+    if read_by and mapped is None:
+        tier = f"omitted: {read_by} reads it in its own files"
     told.append(f"  {'tier':<{width}}  {tier}")
     if item is not None and mapped is not None:
         within = "" if plan.token_budget is None else f" within {plan.token_budget:,} tokens"
@@ -271,18 +303,17 @@ def prompt(options: Namespace) -> int:
     for name in ("strategy", "fill"):
         if getattr(options, name) is not None and not options.tiered:
             raise InputError(f"--{name} belongs to --tiered: without it, everything goes in whole or not at all")
-    return _print_text(options, floor="summary", whole=not options.tiered)
+    return _print_text(options, here(planning_flags(options, START_KEY)), "", floor="summary", whole=not options.tiered)
 
 
-def _print_text(options: Namespace, *, floor: str, whole: bool = False) -> int:
-    """Print what an agent is told, and nothing else; *floor* and *whole* are those of the planner."""
-    workspace = here(planning_flags(options, START_KEY))
+def _print_text(options: Namespace, workspace: Workspace, agent: str, *, floor: str, whole: bool = False) -> int:
+    """Print what *agent* is told, and nothing else; *floor* and *whole* are those of the planner."""
     budget = workspace.config.yours[START_KEY]
     if budget == 0 and options.token_budget is not None:
         budget = None
     context = situation_of(options, workspace)
     with workspace.open() as scopes:
-        planner = Planner(scopes, workspace.config, context, now=workspace.now)
+        planner, _ = _planner(options, workspace, scopes, context, agent)
         found = planner.plan(budget, whole=whole, floor=floor)
         text = render(found)
         if options.as_json:

@@ -41,6 +41,7 @@ _HOOK = re.compile(r"(\w+)(?::[^\s:]+)? hook (?:additional context|success|feedb
 _BRIMS_HOOK = re.compile(r"[/\\](?:\.brim[/\\]bin[/\\]hook|bin[/\\]hook(?:-unless-resident)?[\"']? \w+ \w+)")
 _BRIMS_TEXT = re.compile(
     r"- Before the compaction this session kept a scratch memory|(?:<note>)?Rules your user set, kept by brim:"
+    r"|Notes agents left, not confirmed:"
     r"|## (?:Constraints|Directives|Procedures|Preferences"
     r"|Workflows|Episodes|Quick reference|Also learned|Unconfirmed notes)\n",
     re.IGNORECASE,
