@@ -173,9 +173,12 @@ class _Shape(Record):
             yield text.rfind("\n", max(0, at - 200), at) + 1 if self.kind == "line" else at
 
 
+_BREAKS = str.maketrans(" \t\r\f\v\"'`", "\n" * 8)
+
+
 def _shapes(text: str) -> list[_Shape]:
     """Return the shapes of which *text* has a hint; those of keys have it in a long word."""
-    long = "\n".join(_pattern(r"[^\s\"'`]{14,}").findall(text))
+    long = "\n".join([word for word in text.translate(_BREAKS).split("\n") if len(word) >= 14])
     found = []
     for kind, label, hints, pattern in _table().shapes:
         looked_at = long if kind in ("shape", "inside") else text

@@ -207,7 +207,8 @@ def _judged(
 ) -> Relevance:
     """Return how relevant *node* is, now that its conditions are known and not only what they are filed under."""
     declared, inferred = node.when.match(context.evidence), node.inferred.match(context.evidence)
-    if node.when.match(context.facts).contradicted:
+    # What isn't known with everything that speaks for a rule isn't known without it either.
+    if (declared.confirmed or declared.contradicted) and node.when.match(context.facts).contradicted:
         return Relevance(0.0, 0.0, False, (), (), (), ())
     score = SECTION * around - sum([each for each, _ in shared])
     for key, values in node.inferred.conditions:

@@ -137,6 +137,11 @@ def _run(words: list[str]) -> int:
     for add in command.options:
         add(parser)
     rest = words[len(name.split()) :]
+    # No option begins with a digit: the command says what is wrong with "-5/day".
+    amounts = [
+        word for word in rest if word[:1] == "-" and word[1:2].isdigit() and not word[1:].replace(".", "").isdigit()
+    ]
+    rest = [*[word for word in rest if word not in amounts], "--", *amounts] if amounts and "--" not in rest else rest
     # Python 3.11 loses what stands after "--" when options and arguments are mixed.
     parse = parser.parse_args if "--" in rest else parser.parse_intermixed_args
     return command.run(parse(rest))

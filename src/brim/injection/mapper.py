@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Mapping
 
 from brim.behaviors.behavior import Behavior, BehaviorKind, Status
@@ -244,6 +243,8 @@ def _demote(arrangement: Arrangement, strategy: str) -> None:
         while next(steps, None) is not None and not arrangement.fits():
             pass
         return
+    from bisect import bisect_left  # a hook's costs add up
+
     start = arrangement.tiers()
     taken = [(slot, slot.tier) for slot in steps]
 

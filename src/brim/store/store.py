@@ -119,8 +119,10 @@ class Store(Closing):
         return list({row[0]: node_of(row) for row in rows}.values())
 
     def nodes(self, ids: Collection[str], known: dict[str, Standing | None] | None = None) -> list[Node]:
-        """Return the live ones of *ids*. Their standings go into *known*."""
-        return [node_of(row) for row in self._node_rows("live AND id IN ({})", dict.fromkeys(ids), known)]
+        """Return the live ones of *ids*. What is known of all of them then goes into *known*."""
+        if known is not None:
+            known.update(dict.fromkeys(ids))
+        return [node_of(row) for row in self._node_rows("id IN ({})", dict.fromkeys(ids), known) if row[7]]
 
     def postings(self, terms: Collection[str]) -> list[Any]:
         """Return every one of *terms* with each live behavior that it finds, and its weight in hundredths."""
