@@ -115,4 +115,22 @@ def new_schema() -> str:
     """Return the address of a schema that nothing is in yet."""
     global _made
     _made += 1
-    return f"{running().url}&schema=test_{os.getpid()}_{_made}"
+    return f"{running().url}&schema=test_{_made}"
+
+
+@cache
+def _shared() -> tuple[str, str]:
+    from brim.store import open_store
+
+    open_store(f"{running().url}&schema=shared").close()
+    with psycopg.connect(running().url) as connection:
+        rows = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'shared' AND tablename <> 'meta'")
+        return f"{running().url}&schema=shared", f"TRUNCATE {', '.join(f'shared.{name}' for (name,) in rows)}"
+
+
+def empty_schema() -> str:
+    """Return the address of a schema of brim's that is empty, as the last caller's is from now on: this is faster."""
+    address, emptying = _shared()
+    with psycopg.connect(running().url) as connection:
+        connection.execute(f"SET session_replication_role = replica; {emptying}")  # without the triggers
+    return address

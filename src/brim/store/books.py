@@ -168,7 +168,8 @@ class Books:
         """Return what was spent per day, scope, model and branch in *under* and below it; in all if that is empty."""
         rows = self._database.rows(
             "SELECT day, scope, model, branch, sum(amount), sum(tokens) FROM "  # noqa: S608
-            f"(SELECT * FROM spend_days UNION ALL {_DAYS.format(where='')}) AS days {below(under)} GROUP BY 1, 2, 3, 4",
+            f"(SELECT * FROM spend_days UNION ALL {_DAYS.format(where='')}) AS days {below(under)} "
+            "GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4",
             (under,) if under else (),
         )
         return [DaySum(*row) for row in rows]

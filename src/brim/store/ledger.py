@@ -352,7 +352,8 @@ class StoredLedger(Spender):
         if claim and place and not self.database.readonly:
             with self.database.writing():
                 scope = scope_at(self.database, place)
-                self.database.run("INSERT OR REPLACE INTO spend_projects (place, scope) VALUES (?, ?)", (place, scope))
+                self.database.run("DELETE FROM spend_projects WHERE place = ? OR scope = ?", (place, scope))
+                self.database.run("INSERT INTO spend_projects (place, scope) VALUES (?, ?)", (place, scope))
         return scope
 
     def projects(self) -> dict[str, str]:

@@ -10,7 +10,7 @@ import os
 import re
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import Any, Self
@@ -50,7 +50,6 @@ _KEYS = {
     "meta": "key",
     "sessions": "session, agent",
     "spend_limits": "scope, period, unit",
-    "spend_projects": "place",
     "spend_scopes": "scope",
     "windows": "model",
 }
@@ -132,6 +131,11 @@ class PostgresDatabase(Database):
     def _run(self, sql: str, values: Sequence[object]) -> tuple[list[Any], int]:
         cursor = self._execute(translated(sql), [_kept(value) for value in values] or None)
         return ([tuple(map(_read, row)) for row in cursor] if cursor.description else []), cursor.rowcount
+
+    def run_many(self, sql: str, values: Iterable[Sequence[object]]) -> None:
+        """Run *sql*, which writes, for each of *values*: they are sent without waiting for each answer."""
+        with self._using() as link, _in_words(self), link.cursor() as cursor:
+            cursor.executemany(translated(sql), [[_kept(value) for value in each] for each in values])
 
     def run_file(self, text: str) -> None:
         """Run the statements of a migration."""

@@ -44,6 +44,8 @@ class Line:
         self.waiting: deque[tuple[Order, Future[Reservation]]] = deque()
         self.worker = ThreadPoolExecutor(1, "brim-spending")
         self.thread = 0
+        self.taken = 0
+        """How many of them are being done."""
 
 
 class PostgresLedger(StoredLedger):
@@ -82,6 +84,11 @@ class PostgresLedger(StoredLedger):
             line.worker.shutdown()
         self._database.close()
 
+    @property
+    def waiting(self) -> int:
+        """How many requests of this process wait or are being done."""
+        return len(self._line.waiting) + self._line.taken if self._line is not None else 0
+
     def _now(self) -> float:
         return self._database.now() if self._clock is None else self._clock()
 
@@ -103,10 +110,12 @@ class PostgresLedger(StoredLedger):
     def _serve(self, line: Line) -> None:
         """Do everything that waits, or nothing if an earlier call has done it."""
         line.thread = get_ident()
-        taken = [line.waiting.popleft() for _ in range(min(MOST, len(line.waiting)))]
+        line.taken = min(MOST, len(line.waiting))
+        taken = [line.waiting.popleft() for _ in range(line.taken)]
         if not taken:
             return
         done = self._do([order for order, _ in taken])
+        line.taken = 0
         for (_, future), each in zip(taken, done, strict=True):
             if isinstance(each, Exception):
                 future.set_exception(each)
