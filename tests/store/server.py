@@ -11,7 +11,9 @@ import subprocess
 import tempfile
 import time
 from functools import cache
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import psycopg
 
@@ -24,13 +26,25 @@ class Server:
 
     def __init__(self, *settings: str) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="brim-pg-"))
-        self._user = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+        self._user: Any = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
         if self._user:
             os.chown(self.folder, NOBODY, NOBODY)
         self._programs = self._found()
         self._settings = [word for each in settings for word in ("-c", each)]
         self._process: subprocess.Popen[bytes] | None = None
-        self._run("initdb", "-D", self.folder / "data", "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C")
+        self._run(
+            "initdb",
+            "-D",
+            self.folder / "data",
+            "-U",
+            "postgres",
+            "-A",
+            "trust",
+            "--no-sync",
+            "-E",
+            "UTF8",
+            "--locale=C",
+        )
         self.start()
         atexit.register(self.remove)
 
@@ -45,7 +59,12 @@ class Server:
         words = ["-D", self.folder / "data", "-k", self.folder, "-c", "listen_addresses=", *self._settings]
         command = [str(self._programs / "postgres"), *map(str, words)]
         self._process = subprocess.Popen(
-            command, stdout=log, stderr=log, cwd=self.folder, start_new_session=True, **self._user  # type: ignore[arg-type]
+            command,
+            stdout=log,
+            stderr=log,
+            cwd=self.folder,
+            start_new_session=True,
+            **self._user,
         )
         log.close()
         until = time.monotonic() + 60
@@ -90,7 +109,7 @@ class Server:
         assert package.origin is not None
         installed = max(Path(package.origin).parent.glob("pginstall*"))
         try:
-            subprocess.run([installed / "bin" / "postgres", "-V"], check=True, capture_output=True, **self._user)  # type: ignore[call-overload]
+            subprocess.run([installed / "bin" / "postgres", "-V"], check=True, capture_output=True, **self._user)
         except (OSError, subprocess.CalledProcessError):
             installed = Path(shutil.copytree(installed, self.folder / "programs", symlinks=True))
             for each in installed.rglob("*"):
@@ -99,7 +118,7 @@ class Server:
 
     def _run(self, program: str, *words: object) -> None:
         command = [str(self._programs / program), *map(str, words)]
-        subprocess.run(command, check=True, capture_output=True, cwd=self.folder, **self._user)  # type: ignore[call-overload]
+        subprocess.run(command, check=True, capture_output=True, cwd=self.folder, **self._user)
 
 
 @cache
@@ -108,14 +127,12 @@ def running() -> Server:
     return Server("fsync=off", "shared_buffers=16MB", "max_connections=200")
 
 
-_made = 0
+_numbers = count(1)
 
 
 def new_schema() -> str:
     """Return the address of a schema that nothing is in yet."""
-    global _made
-    _made += 1
-    return f"{running().url}&schema=test_{_made}"
+    return f"{running().url}&schema=test_{next(_numbers)}"
 
 
 @cache

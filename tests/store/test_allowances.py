@@ -60,6 +60,26 @@ def test_a_limit_per_day_starts_over_at_midnight(ledger: StoredLedger, clock: Cl
     assert only(ledger, "shop").ends == 20_002 * DAY
 
 
+def test_an_ended_lease_is_charged_with_its_tokens(ledger: StoredLedger, clock: Clock) -> None:
+    ledger.allow("shop", "100 tokens/day")
+    made = ledger.reserve("shop", 5, tokens=90, lease=1)
+    clock.now += 5
+    assert refused(ledger, "shop", 1, tokens=10).spent == 90
+    assert ledger.settle(made, 5, tokens=20).charged_tokens == 20
+    assert only(ledger, "shop").taken == 20
+
+
+def test_tokens_that_another_request_took_meanwhile_are_an_overrun(ledger: StoredLedger) -> None:
+    ledger.allow("shop", "100 tokens/day")
+    first = ledger.reserve("shop", 5, tokens=90)
+    ledger.settle(first, 5, tokens=10)
+    ledger.settle(ledger.reserve("shop", 5, tokens=80), 5)
+    again = ledger.settle(first, 5, tokens=90)
+    assert (again.overrun, only(ledger, "shop").spent) == (True, 170)
+    assert ledger.settle(ledger.reserve("free", 5, tokens=50), 5, tokens=60).overrun
+    assert not ledger.settle(ledger.reserve("free", 5), 5, tokens=60).overrun  # none were set aside
+
+
 def test_several_limits_hold_at_once(ledger: StoredLedger, clock: Clock) -> None:
     for text in ("0.001/day", "0.0015/week", "1", "10k tokens/day"):
         ledger.allow("shop", text)

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from brim.errors import BrimError, InputError, LimitReached, StoreError
 from brim.spend import Ceiling, Raise
 from brim.store import open_ledger
+from brim.store.postgres.ledger import PostgresLedger
 from brim.tracking.notices import Notice
 from tests.store.ledger_contract import Clock, LedgerContract, Open
 from tests.store.server import empty_schema, new_schema, running
@@ -119,7 +120,7 @@ def test_it_does_what_the_ledger_in_a_file_does(
 
 
 def test_requests_that_wait_are_admitted_together_in_the_order_of_arrival() -> None:
-    with open_ledger(empty_schema(), clock=Clock()) as ledger:
+    with PostgresLedger(empty_schema(), clock=Clock()) as ledger:
         ledger.limit("shop", 2_000)
         with ledger.database.writing():  # all others wait meanwhile
             threads, made = [], []
@@ -139,7 +140,7 @@ def test_requests_that_wait_are_admitted_together_in_the_order_of_arrival() -> N
 
 
 def test_the_first_to_come_gets_the_last_of_a_limit() -> None:
-    with open_ledger(empty_schema(), clock=Clock()) as ledger:
+    with PostgresLedger(empty_schema(), clock=Clock()) as ledger:
         ledger.limit("shop", 1_000)
         made: list[str] = []
         with ledger.database.writing():
@@ -317,5 +318,3 @@ def test_a_wrong_password_is_said() -> None:
     assert (why, "password" in text, "wrong" in text) == ("refused", True, False)
     why, text = reason(server.url.replace("postgres@", "locked:right@"))
     assert (why, "GRANT" in text) == ("refused", True)
-
-

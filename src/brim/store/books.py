@@ -276,11 +276,14 @@ class Books:
 
     # Writing ----------------------------------------------------------------------------------------------------
 
-    def fits(self, scope: str, more: int) -> bool:
-        """Whether *more* is within the limits of *scope* and those above it."""
-        own = [each for each in self.allowances(scope) if each.unit == USD]
-        limited: list[Scope | Allowance] = [*map(self.scope, lineage(scope)), *own]
-        return more <= 0 or all(each.limit.amount is None or each.taken + more <= each.limit.amount for each in limited)
+    def fits(self, scope: str, more: int, tokens: int) -> bool:
+        """Whether *more* money and *tokens* are within the limits of *scope* and those above it."""
+        limited: list[Scope | Allowance] = [*map(self.scope, lineage(scope)), *self.allowances(scope)]
+        for each in limited:
+            wanted = tokens if each.unit == TOKENS else more
+            if wanted > 0 and each.limit.amount is not None and each.taken + wanted > each.limit.amount:
+                return False
+        return True
 
     def replace(
         self,

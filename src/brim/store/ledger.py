@@ -372,7 +372,8 @@ class StoredLedger(Spender):
         with self.database.writing():
             books = self._new_books()
             for found in books.ended():  # charged in full: its call may have been sent
-                books.replace(found, found.replace(state=EXPIRED, charged=found.amount), "expired")
+                expired = found.replace(state=EXPIRED, charged=found.amount, charged_tokens=found.tokens)
+                books.replace(found, expired, "expired")
             yield books
             books.save()
         self._subscribers.tell(books.notices)
@@ -451,8 +452,12 @@ def _reserve(books: Books, order: Order) -> Reservation | LimitReached:
         if refused is not None:
             books.ask(each, wanted=wanted)
             return refused
-    ends = books.now + order.lease
-    about = {"lease_end": ends, "purpose": order.purpose, "tokens": tokens, "made_at": books.now}
+    about: Any = {
+        "lease_end": books.now + order.lease,
+        "purpose": order.purpose,
+        "tokens": tokens,
+        "made_at": books.now,
+    }
     reserved = Reservation(id, scope, order.amount, **about)
     books.replace(None, reserved, made_with=order.made_with)
     return reserved
@@ -480,7 +485,7 @@ def _record(books: Books, order: Order) -> Reservation:
             raise InputError(f"{id}: belongs to {found.scope}, not to {scope}")
         return _settled(books, found, amount, tokens, when=order.at)
     made = books.now if order.at is None else min(order.at, books.now)
-    about = {"lease_end": books.now, "purpose": RECORDED, "charged_tokens": tokens, "made_at": made}
+    about: Any = {"lease_end": books.now, "purpose": RECORDED, "charged_tokens": tokens, "made_at": made}
     recorded = Reservation(id, scope, 0, amount, SETTLED, **about)
     books.replace(None, recorded, "recorded", made_with=order.made_with)
     return recorded
@@ -513,10 +518,12 @@ def _settled(
     tokens = (found.charged_tokens or found.tokens) if tokens is None else tokens
     if found.state == SETTLED and (found.charged, found.charged_tokens) == (amount, tokens):
         return found
-    held = found.amount if found.state == RESERVED else found.charged
-    set_aside = found.amount if found.state != RELEASED and books.fits(found.scope, amount - held) else held
-    is_over = found.purpose != RECORDED and amount > set_aside
-    overrun = found.overrun or is_over
+    aside = found.amount, found.tokens
+    held = aside if found.state == RESERVED else (found.charged, found.charged_tokens)
+    if found.state == RELEASED or not books.fits(found.scope, amount - held[0], tokens - held[1]):
+        aside = held
+    is_over = amount > aside[0] or (found.tokens > 0 and tokens > aside[1])  # else no tokens were set aside
+    overrun = found.overrun or (found.purpose != RECORDED and is_over)
     settled = found.replace(state=SETTLED, charged=amount, charged_tokens=tokens, overrun=overrun)
     books.replace(found, settled, "settled" if found.state in (RESERVED, RELEASED) else "corrected", when)
     return settled
@@ -607,7 +614,8 @@ def ledger_path(address: str) -> str:
     path = address if not found else rest[1:]
     if found and (scheme != "sqlite" or not rest.startswith("/") or "?" in rest):
         raise InputError(
-            f"{address[:80]!r} isn't a ledger: use PATH, or sqlite:///PATH with one more / if PATH is absolute"
+            f"{address[:80]!r} isn't a ledger: use PATH, sqlite:///PATH with one more / if PATH is absolute, or "
+            "postgresql://USER@HOST/DATABASE"
         )
     if not path or path == ":memory:":
         raise InputError(f"{address[:80]!r} names no file: a ledger is shared through one, as in sqlite:///money.db")

@@ -25,7 +25,7 @@ from brim.errors import BrimError, InputError, LimitReached, UnknownPrice
 from brim.spend.ledger import SETTLED, Reservation, ScopeStatus, lineage
 from brim.spend.limits import Limit, Raise, build_wrap_up_prompt
 from brim.spend.money import estimate_cost, micro_dollars
-from brim.store.ledger import SqliteLedger
+from brim.store.ledger import StoredLedger
 from brim.tracking.notices import Notice
 from brim.workspace import Workspace
 
@@ -63,20 +63,21 @@ STATES = {
 
 
 class Money:
-    """The user's ledger, opened with the settings in force; its warnings are kept in ``notices``."""
+    """The user's ledger or the one at *store*, with the settings in force; its warnings are kept in ``notices``."""
 
-    def __init__(self, *, clock: Callable[[], float] | None = None) -> None:
+    def __init__(self, *, clock: Callable[[], float] | None = None, store: str = "") -> None:
         self.workspace: Workspace = here()
         self.config = self.workspace.config
-        self.ledger: SqliteLedger = self.workspace.open_ledger(clock)
+        self.is_shared = bool(store)
+        self.ledger: StoredLedger = self.workspace.open_ledger(clock, store=store)
         self.notices: list[Notice] = []
         self.ledger.subscribe(self.notices.append)
 
     @property
     def default(self) -> int | None:
-        """The limit of a project that has none of its own: the setting ``spend.limit``."""
+        """The limit of a project that has none of its own: the setting ``spend.limit``, on this machine."""
         limit = self.config["spend.limit"]
-        return None if limit is None else micro_dollars(repr(limit), up=False)
+        return None if limit is None or self.is_shared else micro_dollars(repr(limit), up=False)
 
     def apply_default(self, scope: str) -> None:
         """Limit the project of *scope* by the setting ``spend.limit``, unless it has a limit of its own."""

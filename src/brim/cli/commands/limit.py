@@ -35,6 +35,7 @@ WRITE_IT = "write it as: brim limit [PROJECT] 5/day, brim limit raise [PROJECT] 
     option("--subagent", action="store_true", help="the limit is for each sub-agent"),
     option("--including-past", action="store_true", help="count what was spent before, in this period or ever"),
     option("--sessions", action="store_true", help="show sessions, agents and what is reserved, too"),
+    option("--store", metavar="URL", default="", help="the limits of many machines, in PostgreSQL: postgresql://..."),
     MOST,
     add_json,
 )
@@ -55,16 +56,21 @@ def limit(options: Namespace) -> int:
       brim limit wrap-up [PROJECT]          let only the wrap-up spend, from the part kept for it
       brim limit stop [PROJECT]             let nothing more be spent
 
+    With --store, limits are those of programs that reserve money in that PostgreSQL server (brim.Guard, open_ledger).
+    PROJECT is a scope there; by default the setting project.id, or where this repository comes from. Hooks of coding
+    agents don't look there: on this machine they hold the limits that are set without --store.
+
     Examples:
       brim limit 5/day 20/week
       brim limit --all 100/month
       brim limit --subagent 200k tokens
       brim limit raise 8/day
+      brim limit --store postgresql://brim@db.example.org/money shop 500/month
     """
     action, name, limits = _read(options)
     if not action and not limits:
         return _show(name, options)
-    with Money() as money:
+    with Money(store=options.store) as money:
         people = _limits(money)
         scope = _scope(people, EVERYWHERE if options.everywhere else name, action)
         if action not in ("", "stop"):
@@ -128,7 +134,8 @@ def _is_limit(word: str, action: str) -> bool:
 
 def _limits(money: Money) -> Limits:
     place = money.workspace
-    return Limits(money.ledger, place=place.place, home=place.home, environ=place.environ, now=place.now)
+    shared = place.shared_name if money.is_shared else None
+    return Limits(money.ledger, place=place.place, home=place.home, environ=place.environ, now=place.now, shared=shared)
 
 
 def _emit_set(people: Limits, rows: list[LimitRow], scope: str, action: str, options: Namespace) -> int:
@@ -169,8 +176,8 @@ def _show(name: str, options: Namespace) -> int:
     projects: list[ProjectRow] = []
     scopes, more, now = [], 0, here().now
     most = options.most or (MOST_WRITTEN if options.as_json else MOST_SHOWN)
-    if os.path.exists(here().database):
-        with Money() as money:
+    if options.store or os.path.exists(here().database):
+        with Money(store=options.store) as money:
             people = _limits(money)
             target = EVERYWHERE if options.everywhere else people.scope(name, known=True) if name else ""
             default = None if money.default is None else Limit(money.default)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import threading
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -87,7 +86,7 @@ def bring_up_to_date(database: PostgresDatabase, *, migrate: bool) -> None:
         for number in range(_found(database) + 1, NEWEST + 1):  # another process may have been faster
             if number == 1:
                 database.run(f'CREATE SCHEMA IF NOT EXISTS "{database.schema}"')
-                database.run("CREATE TABLE meta (key text COLLATE \"C\" PRIMARY KEY, value text NOT NULL)")
+                database.run('CREATE TABLE meta (key text COLLATE "C" PRIMARY KEY, value text NOT NULL)')
             with open(os.path.join(MIGRATIONS, f"{number:04}.sql"), encoding="utf-8") as file:
                 database.run_file(file.read())
             database.run("INSERT OR REPLACE INTO meta (key, value) VALUES ('version', ?)", (str(number),))
@@ -95,10 +94,13 @@ def bring_up_to_date(database: PostgresDatabase, *, migrate: bool) -> None:
 
 def _found(database: PostgresDatabase) -> int:
     """Return the version of the schema, 0 if it is missing or empty; raise if it isn't brim's."""
-    tables = [row[0] for row in database.rows(
-        "SELECT relname::text FROM pg_class WHERE relkind IN ('r', 'v', 'p') AND relnamespace = to_regnamespace(?)",
-        (f'"{database.schema}"',),
-    )]
+    tables = [
+        row[0]
+        for row in database.rows(
+            "SELECT relname::text FROM pg_class WHERE relkind IN ('r', 'v', 'p') AND relnamespace = to_regnamespace(?)",
+            (f'"{database.schema}"',),
+        )
+    ]
     if not tables:
         return 0
     row = database.row("SELECT value FROM meta WHERE key = 'version'") if "meta" in tables else None

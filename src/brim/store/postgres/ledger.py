@@ -3,7 +3,7 @@
 A hot scope lets PostgreSQL make one commit per flush of its disk, whatever the isolation level. So what several threads
 reserve, settle and release meanwhile waits in a line, and is done together: one call of the SQL function
 ``spend_together``, in the order of arrival, with one commit. What takes more than sums to decide (a person is to be
-asked, a lease has ended, a period begins) is done by the same code as in SQLite, under a lock that keeps all others out.
+asked, a lease has ended, a period begins) is done by the same code as in SQLite, under a lock that keeps others out.
 """
 
 from __future__ import annotations

@@ -294,7 +294,7 @@ BEGIN
         fits := NOT (request.id = ANY (seen) OR request.path && waiting OR request.path && coalesce(unready, '{}'))
             AND CASE request.kind WHEN 'reserve' THEN request.state IS NULL
             ELSE request.state = 'open' AND request.known_scope = names[request.path[cardinality(request.path)]]
-                AND charge <= request.aside END;
+                AND charge <= request.aside AND (used <= request.aside_tokens OR request.aside_tokens = 0) END;
         made := coalesce(request.made_at, moment);
 
         -- Does every segment of the path let it pass?
