@@ -261,6 +261,10 @@ class PostgresDatabase(Database):
         if self._process == os.getpid() and self._link is not None:
             self._link.close()
 
+    def __del__(self) -> None:  # a guard has no end at which it could close its ledger
+        if getattr(self, "_link", None) is not None:
+            self.close()
+
     def __repr__(self) -> str:
         return f"PostgresDatabase({self.path!r})"
 
