@@ -219,19 +219,24 @@ $$;
 -- Reserves, settles and releases in one transaction what plainly can be, in the order of the requests.
 --
 -- Each request has a kind, an id and its path: the places in names of '*' and of every scope that it counts against,
--- the outermost first. Locks are taken top down (names are sorted, so a scope is before those below it), and each
--- segment of the path must let the request pass. The answer has an array for each request:
+-- the outermost first. Locks are taken top down: whoever has the outermost scopes, in order of name, has everything
+-- below them; limits follow. Each segment of the path must let the request pass. The answer has an array for each
+-- request:
 --   ["open" | "settled" | "released", ...] and the columns of its reservation;
 --   ["refused", table, row] if the limit in that row doesn't let it pass;
 --   null if it takes more than sums to decide: Python does it. Then nothing was done for that request, nor for those
 --   after it under the same outermost scope.
 CREATE FUNCTION spend_together(requests jsonb, names text[], warn bigint, given_time double precision)
-RETURNS jsonb LANGUAGE plpgsql AS $$
+RETURNS jsonb LANGUAGE plpgsql
+-- A plan is made once per connection, maybe when the tables are empty: it must be one for full tables.
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+AS $$
 DECLARE
     moment double precision;
     scopes spend_scopes[] := array_fill(NULL::spend_scopes, ARRAY[cardinality(names)]);
     missing boolean[] := array_fill(TRUE, ARRAY[cardinality(names)]);
     touched boolean[] := array_fill(FALSE, ARRAY[cardinality(names)]);
+    has_patterns boolean := FALSE; -- limits for each session or sub-agent below
     limits spend_limits[] := '{}';
     places integer[] := '{}'; -- of each limit's scope in names
     unready integer[]; -- places of sessions and sub-agents that have no limit of their own yet
@@ -250,32 +255,42 @@ DECLARE
     made double precision;
 BEGIN
     PERFORM pg_advisory_xact_lock_shared(brim_lock());
-    FOR one_scope IN SELECT * FROM spend_scopes WHERE scope = ANY (names) ORDER BY scope FOR UPDATE LOOP
+    PERFORM FROM spend_scopes WHERE scope = ANY (names) AND scope NOT LIKE '%/%' ORDER BY scope FOR NO KEY UPDATE;
+    FOR one_scope IN SELECT * FROM spend_scopes WHERE scope = ANY (names) LOOP
         place := array_position(names, one_scope.scope::text);
         scopes[place] := one_scope;
         missing[place] := FALSE;
     END LOOP;
     FOR one_limit IN
-        SELECT * FROM spend_limits WHERE scope = ANY (names) AND unit <> 'percent'
-        AND NOT (period = 'session' AND scope NOT LIKE '%/%') AND NOT (period = 'subagent' AND scope NOT LIKE '%/%/%')
-        ORDER BY scope, period, unit FOR UPDATE
+        SELECT * FROM spend_limits WHERE scope = ANY (names) AND unit <> 'percent' ORDER BY scope, period, unit
+        FOR NO KEY UPDATE
     LOOP
-        limits := limits || one_limit;
-        places := places || array_position(names, one_limit.scope::text);
+        IF one_limit.period = 'session' AND one_limit.scope NOT LIKE '%/%'
+            OR one_limit.period = 'subagent' AND one_limit.scope NOT LIKE '%/%/%'
+        THEN
+            has_patterns := TRUE;
+        ELSE
+            limits := limits || one_limit;
+            places := places || array_position(names, one_limit.scope::text);
+        END IF;
     END LOOP;
-    SELECT array_agg(n.place) INTO unready FROM unnest(names) WITH ORDINALITY AS n(name, place)
-    WHERE EXISTS (
-        SELECT FROM spend_limits p
-        WHERE p.scope = ANY (names) AND (p.scope = '*' OR starts_with(n.name, p.scope || '/'))
-        AND (p.period = 'session' AND p.scope NOT LIKE '%/%' AND n.name LIKE '%/%' AND n.name NOT LIKE '%/%/%'
-            OR p.period = 'subagent' AND p.scope NOT LIKE '%/%/%' AND n.name LIKE '%/%/%'
-            AND n.name NOT LIKE '%/%/%/%' AND n.name NOT LIKE '%/main')
-        AND NOT EXISTS (SELECT FROM spend_limits o WHERE o.scope = n.name AND o.period = p.period AND o.unit = p.unit)
-    );
+    IF has_patterns THEN
+        SELECT array_agg(n.place) INTO unready FROM unnest(names) WITH ORDINALITY AS n(name, place)
+        WHERE EXISTS (
+            SELECT FROM spend_limits p
+            WHERE p.scope = ANY (names) AND (p.scope = '*' OR starts_with(n.name, p.scope || '/'))
+            AND (p.period = 'session' AND p.scope NOT LIKE '%/%' AND n.name LIKE '%/%' AND n.name NOT LIKE '%/%/%'
+                OR p.period = 'subagent' AND p.scope NOT LIKE '%/%/%' AND n.name LIKE '%/%/%'
+                AND n.name NOT LIKE '%/%/%/%' AND n.name NOT LIKE '%/main')
+            AND NOT EXISTS (SELECT FROM spend_limits o WHERE o.scope = n.name AND o.period = p.period AND o.unit = p.unit)
+        );
+    END IF;
     moment := coalesce(given_time, brim_now());
     -- A lease that has ended, or ends later than any may, is charged first. That is Python's.
-    IF EXISTS (SELECT FROM reservations WHERE state = 'open' AND (lease_end <= moment OR lease_end > moment + 691200))
-        OR EXISTS (SELECT FROM unnest(limits) AS l WHERE moment < l.starts OR moment >= l.ends)
+    IF EXISTS (SELECT FROM reservations WHERE state = 'open' AND lease_end <= moment)
+        OR EXISTS (SELECT FROM reservations WHERE state = 'open' AND lease_end > moment + 691200)
+        OR cardinality(limits) > 0
+        AND EXISTS (SELECT FROM unnest(limits) AS l WHERE moment < l.starts OR moment >= l.ends)
     THEN
         RETURN NULL;
     END IF;
@@ -291,7 +306,8 @@ BEGIN
         answer := 'null';
         charge := CASE request.kind WHEN 'settle' THEN request.amount ELSE 0 END;
         used := CASE request.kind WHEN 'settle' THEN coalesce(request.tokens, request.aside_tokens) ELSE 0 END;
-        fits := NOT (request.id = ANY (seen) OR request.path && waiting OR request.path && coalesce(unready, '{}'))
+        fits := NOT (request.id = ANY (seen) OR missing[request.path[2]] OR request.path && waiting
+                OR request.path && coalesce(unready, '{}'))
             AND CASE request.kind WHEN 'reserve' THEN request.state IS NULL
             ELSE request.state = 'open' AND request.known_scope = names[request.path[cardinality(request.path)]]
                 AND charge <= request.aside AND (used <= request.aside_tokens OR request.aside_tokens = 0) END;
@@ -393,19 +409,20 @@ BEGIN
         answers := answers || jsonb_build_array(answer);
     END LOOP;
 
-    UPDATE spend_scopes AS s SET spent = new.spent, reserved = new.reserved
-    FROM unnest(scopes, touched, missing) AS new(scope, given, base, amount, is_default, state, warned, spent, reserved,
-        touched, missing)
-    WHERE s.scope = new.scope AND new.touched AND NOT new.missing;
-    INSERT INTO spend_scopes (scope, is_default, state, warned, spent, reserved)
-    SELECT new.scope, TRUE, 'open', FALSE, new.spent, new.reserved
-    FROM unnest(scopes, touched, missing) AS new(scope, given, base, amount, is_default, state, warned, spent, reserved,
-        touched, missing)
-    WHERE new.touched AND new.missing ORDER BY new.scope
-    ON CONFLICT (scope) DO UPDATE
-    SET spent = spend_scopes.spent + excluded.spent, reserved = spend_scopes.reserved + excluded.reserved;
-    UPDATE spend_limits AS l SET spent = new.spent, reserved = new.reserved FROM unnest(limits) AS new
-    WHERE l.scope = new.scope AND l.period = new.period AND l.unit = new.unit
-    AND (l.spent, l.reserved) <> (new.spent, new.reserved);
+    IF TRUE = ANY (touched) THEN
+        UPDATE spend_scopes AS s SET spent = new.spent, reserved = new.reserved
+        FROM unnest(scopes, touched) AS new(scope, given, base, amount, is_default, state, warned, spent, reserved,
+            touched)
+        WHERE s.scope = new.scope AND new.touched;
+        INSERT INTO spend_scopes (scope, spent, reserved) SELECT new.scope, new.spent, new.reserved
+        FROM unnest(scopes, touched, missing) AS new(scope, given, base, amount, is_default, state, warned, spent,
+            reserved, touched, missing)
+        WHERE new.touched AND new.missing;
+    END IF;
+    IF cardinality(limits) > 0 THEN
+        UPDATE spend_limits AS l SET spent = new.spent, reserved = new.reserved FROM unnest(limits) AS new
+        WHERE l.scope = new.scope AND l.period = new.period AND l.unit = new.unit
+        AND (l.spent, l.reserved) <> (new.spent, new.reserved);
+    END IF;
     RETURN answers;
 END $$;
