@@ -27,13 +27,14 @@ import psycopg
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from tests.store.server import Server
+from tests.store.storm import File, Remote, storm
+
 from brim.errors import LimitReached
 from brim.spend import lineage
 from brim.store import open_ledger
 from measure import say
 from report import Target, print_targets, table, this_machine
-from tests.store.server import Server
-from tests.store.storm import File, Remote, storm
 
 CLIENTS = 32
 NAIVE, ONE_CALL, COMBINED = "naive FOR UPDATE", "one call", "combined"
@@ -111,7 +112,7 @@ def clients(pair: Callable[[int, str], None], seconds: float) -> tuple[float, li
     return len(flat) / (time.perf_counter() - start), flat
 
 
-def naive(server: Server, number: int, seconds: float) -> tuple[float, list[float], int]:
+def naive(server: Server, seconds: float) -> tuple[float, list[float], int]:
     """Measure the naive ledger; return also by how many micro-dollars its sum is off."""
     with psycopg.connect(server.url, autocommit=True) as link:
         link.execute("DROP TABLE IF EXISTS naive_scopes, naive_reservations")
@@ -148,7 +149,7 @@ def ours(server: Server, number: int, seconds: float, *, combined: bool) -> tupl
 def throughput(server: Server, rounds: int, seconds: float) -> dict[str, Any]:
     """Return pairs per second and latencies of the three, measured in turns."""
     ways: dict[str, Callable[[int], tuple[float, list[float], int]]] = {
-        NAIVE: lambda number: naive(server, number, seconds),
+        NAIVE: lambda _: naive(server, seconds),
         ONE_CALL: lambda number: ours(server, number, seconds, combined=False),
         COMBINED: lambda number: ours(server, number, seconds, combined=True),
     }
@@ -278,7 +279,8 @@ def storms(quick: bool) -> dict[str, Any]:
         with tempfile.TemporaryDirectory() as folder:
             ledger = kind(Path(folder))
             try:
-                found = storm(ledger, Path(folder), workers=12 if quick else 64, kills=12 if quick else 128)
+                workers, kills, most = (12, 12, 900) if quick else (64, 128, 100)
+                found = storm(ledger, Path(folder), workers=workers, kills=kills, most=most)
             finally:
                 ledger.remove()
         result[name] = {"wrong": [str(each) for each in found.wrong], "kills": found.kills, "said": found.said}

@@ -363,11 +363,6 @@ class Workspace:
         """The scope of this project in a shared store: ``project.id``, or its git remote; empty if neither."""
         from brim.store.project import remote_of, segment
 
-        if self.config.yours["project.id"]:
-            raise ConfigError(
-                "config: project.id names one project: set it with 'brim config set --project project.id NAME', "
-                f"and remove it from {os.path.join(self.home, 'config.yaml')}"
-            )
         named = self.config["project.id"] or (remote_of(self.place) if self.place else "")
         return segment(named) if named else ""
 

@@ -70,11 +70,11 @@ def test_what_cannot_be_is_said(brim: Brim, shop: Path, words: tuple[str, ...], 
     assert said in found.err
 
 
-def test_a_folder_without_a_name_and_an_id_for_all_projects_are_errors(brim: Brim) -> None:
+def test_a_folder_without_a_name_is_an_error_that_says_how_to_give_it_one(brim: Brim) -> None:
     store = empty_schema()
-    assert "project.id" in brim("limit", "--store", store, "5/day").err
-    brim("config", "set", "project.id", "everything")
-    assert "--project" in brim("limit", "--store", store, "5/day").err
+    assert "--project project.id" in brim("limit", "--store", store, "5/day").err
+    brim.environ["BRIM_PROJECT_ID"] = "nightly"
+    assert brim("limit", "--store", store, "5/day").out.startswith("nightly: ")
 
 
 def test_a_server_that_cannot_be_reached_is_one_line(brim: Brim, tmp_path: Path) -> None:

@@ -32,18 +32,25 @@ HOUR = 3_600
 
 WORKER = """
 import os, random, sys, time
-from brim.errors import LimitReached
+from brim.errors import LimitReached, StoreError
 from brim.store import database, open_ledger
 
 database.checked_version = database.version_of  # the file has a trigger of the test's own
-address, log, seed, ahead, *scopes = sys.argv[1:]
+address, log, seed, ahead, most, *scopes = sys.argv[1:]
 rng, log = random.Random(int(seed)), os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 clock = (lambda: time.time() + int(ahead)) if int(ahead) else None
-with open_ledger(address, timeout=60, clock=clock) as ledger:
+while True:
+    try:
+        ledger = open_ledger(address, timeout=60, clock=clock)
+        break
+    except StoreError as error:
+        assert error.reason == "lost", error
+        time.sleep(0.1)
+with ledger:
     while True:
         time.sleep(rng.uniform(0, 0.01))  # SQLite gives no turns: who does not wait takes them all
         try:
-            made = ledger.reserve(rng.choice(scopes), rng.randint(1, 900), lease=rng.choice([0.05, 0.3, 30]))
+            made = ledger.reserve(rng.choice(scopes), rng.randint(1, int(most)), lease=rng.choice([0.05, 0.3, 30]))
         except LimitReached as refused:
             assert refused.room is None or refused.room < refused.amount, refused
             os.write(log, b"N\\n")
@@ -161,23 +168,23 @@ class Found:
         return [*self.over, *self.lost, *self.leaked, *self.failed]
 
 
-def storm(ledger: File | Remote, folder: Path, *, workers: int, kills: int, each: int = 20) -> Found:
+def storm(ledger: File | Remote, folder: Path, *, workers: int, kills: int, most: int = 900) -> Found:
     """Let *workers* processes use *ledger*, kill one *kills* times, and return what was found.
 
-    It ends when everything that can happen has happened *each* times.
+    A request takes *most* at most. It ends when everything that can happen has happened twenty times.
     """
     with patch.object(database, "checked_version", database.version_of):
         with open_ledger(ledger.address) as opened:
             for scope, limit in LIMITS.items():
                 opened.limit(scope, limit)
         ledger.prepare()
-        found, over = _blow(ledger, folder, workers, kills, each)
+        found, over = _blow(ledger, folder, workers, kills, most)
         found.over = [*over, *ledger.rows("SELECT * FROM seen_over")]
         _add_up(ledger, folder, found)
     return found
 
 
-def _blow(ledger: File | Remote, folder: Path, workers: int, kills: int, each: int) -> tuple[Found, list[Any]]:
+def _blow(ledger: File | Remote, folder: Path, workers: int, kills: int, most: int) -> tuple[Found, list[Any]]:
     found, done, rng = Found(), threading.Event(), random.Random(5)
     over: list[Any] = []
 
@@ -190,7 +197,7 @@ def _blow(ledger: File | Remote, folder: Path, workers: int, kills: int, each: i
 
     def start(number: int) -> subprocess.Popen[bytes]:
         ahead = (0, 0, HOUR, -HOUR)[number % 4]
-        words = [ledger.address, str(folder / f"log{number}"), str(number), str(ahead), *SCOPES]
+        words = [ledger.address, str(folder / f"log{number}"), str(number), str(ahead), str(most), *SCOPES]
         return subprocess.Popen([sys.executable, "-c", WORKER, *words], stderr=subprocess.PIPE)
 
     watcher = threading.Thread(target=watch)
@@ -201,18 +208,18 @@ def _blow(ledger: File | Remote, folder: Path, workers: int, kills: int, each: i
         for number in range(workers, workers + kills):
             time.sleep(rng.uniform(0.02, 0.15))
             victim = running.pop(rng.randrange(len(running)))
-            if victim.poll() is not None:
-                found.failed.append(victim.communicate()[1].decode()[-500:])
+            died = victim.poll() is not None
             victim.send_signal(signal.SIGKILL)
-            victim.communicate()
+            said = victim.communicate()[1].decode()[-500:]
+            found.failed += [said] if died else []
             found.kills += 1
             running.append(start(number))
             if number % 3 == 0:
                 ledger.strike(rng)
         patience = time.monotonic() + 120
-        while not all(found.said.get(what, 0) >= each for what in "RSFN"):  # however slow the disk is
+        while not all(found.said.get(what, 0) >= 20 for what in "RSFN"):  # however slow the disk is
             found.said = _said(folder)
-            if time.monotonic() > patience or any(each.poll() is not None for each in running):
+            if time.monotonic() > patience or any(worker.poll() is not None for worker in running):
                 break
             time.sleep(0.05)
     finally:

@@ -39,3 +39,19 @@ class TestPostgres(StoreContract):
         self, opened: Open, some: list[Behavior], facts: dict[str, tuple[str, ...]], data: st.DataObject
     ) -> None:
         self.check_seeds(opened, some, facts, data)
+
+
+def test_postgres_has_the_columns_of_sqlite(tmp_path: Path) -> None:
+    with open_store(str(tmp_path / "brim.db")) as file, open_store(empty_schema()) as server:
+        tables = [row[0] for row in file.database.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        ours = {
+            (table, column[1])
+            for table in tables
+            if not table.startswith("sqlite_")
+            for column in file.database.rows(f"PRAGMA table_info({table})")
+        }
+        theirs = server.database.rows(
+            "SELECT table_name::text, column_name::text FROM information_schema.columns "
+            "WHERE table_schema = current_schema()"
+        )
+        assert set(theirs) == ours

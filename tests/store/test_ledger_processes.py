@@ -18,7 +18,8 @@ def test_nothing_is_overspent_or_leaked_or_lost_when_processes_are_killed(
 ) -> None:
     ledger = kind(tmp_path)
     try:
-        found = storm(ledger, tmp_path, workers=64 if MANY else workers, kills=128 if MANY else kills)
+        workers, kills, most = (64, 128, 100) if MANY else (workers, kills, 900)
+        found = storm(ledger, tmp_path, workers=workers, kills=kills, most=most)
     finally:
         ledger.remove()
     assert found.wrong == []
