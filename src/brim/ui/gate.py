@@ -40,11 +40,11 @@ LARGEST_FORM = 1 << 20
 """Bytes of a form."""
 
 _ENTER = (
-    '<!doctype html><html lang="en"><meta charset="utf-8"><title>brim</title>'
+    '<!doctype html><html lang="en"><meta charset="utf-8"><title>brim</title><link rel="icon" href="data:,">'
     '<meta http-equiv="refresh" content="0;url=/"><p><a href="/">Open brim</a></p></html>'
 )
 _STRANGER = (
-    '<!doctype html><html lang="en"><meta charset="utf-8"><title>brim</title>'
+    '<!doctype html><html lang="en"><meta charset="utf-8"><title>brim</title><link rel="icon" href="data:,">'
     "<p>This page needs the link that <code>brim ui</code> printed when it started. If you have lost it, press Ctrl-C "
     "there and run <code>brim ui</code> again.</p></html>"
 )

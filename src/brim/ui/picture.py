@@ -26,6 +26,7 @@ from brim.report.watch import Reading, read_session
 from brim.scratch.quotes import masked_line
 from brim.tracking.events import Event, Message, ToolResult
 from brim.tracking.requests import Part, Request
+from brim.tracking.requests.composition import REMAINDER
 from brim.tracking.requests.pieces import MEMORY, RESULTS
 from brim.tracking.sessions import SessionFile, named_files
 from brim.ui.place import Head, Place, about, clock_time
@@ -85,7 +86,7 @@ class Picture:
     def lasted(self) -> str:
         """How long it took, from the first to the last line with a time: ``2h10``."""
         minutes = round(((self.end or 0.0) - (self.begin or 0.0)) / 60)
-        return f"{minutes // 60}h{minutes % 60:02}" if minutes >= 60 else f"{minutes} min"
+        return f"{minutes // 60}h{minutes % 60:02}" if minutes >= 60 else f"{max(1, minutes)} min"
 
     @staticmethod
     def came_back(each: Compaction) -> list[tuple[int, str]]:
@@ -118,7 +119,8 @@ class Picture:
 
     def largest(self, report: ContextReport) -> list[Leaf]:
         """Return the largest parts of the request in *report*, with what is known about each."""
-        found = sorted(leaves(report.parts), key=lambda each: (-each.tokens, each.label))[:SHOWN]
+        known = [part for part in report.parts if part.name != REMAINDER]  # that has a line of its own
+        found = sorted(leaves(known), key=lambda each: (-each.tokens, each.label))[:SHOWN]
         return [replace(each, note=self._note(each.label)) for each in found]
 
     def _note(self, label: tuple[str, ...]) -> str:
@@ -145,7 +147,7 @@ class Picture:
                 *({"name": name, "tokens": [each.parts[name] for each in self.moments]} for name in GROUPS),
                 {"name": "not explained", "tokens": [max(0, each.rest) for each in self.moments]},
             ],
-            "causes": [_cause(each, names) for each in self.moments],
+            "causes": [_cause(each, names, self.head.folder) for each in self.moments],
             "window": self.reading["context_window"],
             "compacts_at": point.get("at") or 0,
             "marks": [
@@ -170,9 +172,10 @@ def leaves(parts: Iterable[Part], above: tuple[str, ...] = ()) -> Iterator[Leaf]
             yield Leaf(label, part.tokens, part.items, part.basis)
 
 
-def named(label: Sequence[str], names: Names) -> str:
-    """Return what a part of a request is called: without names if they are hidden."""
+def named(label: Sequence[str], names: Names, folder: str = "") -> str:
+    """Return what a part of a request is called: without names if they are hidden, paths as seen from *folder*."""
     kind, *rest = label or ("",)
+    rest = [each.removeprefix(f"{folder}/") for each in rest] if folder else rest
     if not rest:
         return kind
     if kind == RESULTS and len(rest) > 1:
@@ -185,10 +188,8 @@ def named(label: Sequence[str], names: Names) -> str:
     return f"{kind}: {names.of(': '.join(rest), kind)}" if not names.hidden else kind
 
 
-def _cause(moment: Moment, names: Names) -> str:
-    if not moment.cause:
-        return ""
-    return f"{named(moment.cause, names)}, {rounded(moment.cause_tokens)}"
+def _cause(moment: Moment, names: Names, folder: str) -> str:
+    return f"{named(moment.cause, names, folder)}, {rounded(moment.cause_tokens)}" if moment.cause else ""
 
 
 def read_picture(place: Place, file: SessionFile, id: str, advance: Callable[[int], object]) -> Picture:

@@ -31,7 +31,7 @@ from brim.workspace import Workspace
 
 HEAD_BYTES = 1 << 18
 """How much of a file is read to learn what its session is about."""
-LONGEST_TITLE = 90
+LONGEST_TITLE = 70
 FRESH = 1.0
 """Seconds for which a list of the agents' files is taken to stay as it is."""
 

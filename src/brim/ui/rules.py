@@ -111,7 +111,10 @@ def rules(place: Place, request: Request) -> Response:
             "notes": [each for each in live if each.status is Status.PENDING],
             "corrections": Suggestions(workspace.home).waiting(workspace.project),
             "conflicts": conflicts[:MOST_PAIRS],
-            "pairs": [*duplicate_pairs(scopes, workspace.config), *alike_pairs(scopes, workspace.config)][:MOST_PAIRS],
+            "pairs": [
+                *((pair, True) for pair in duplicate_pairs(scopes, workspace.config)),
+                *((pair, False) for pair in alike_pairs(scopes, workspace.config)),
+            ][:MOST_PAIRS],
             "found": planned(workspace, scopes, {}),
             "budget": workspace.config.yours[START_KEY] or 0,
             "project": workspace.project,

@@ -15,7 +15,7 @@
   const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const short = (tokens) => {
     if (tokens >= 999500) return `${(tokens / 1e6).toFixed(1)}M`;
-    if (tokens >= 1000) return `${(tokens / 1e3).toFixed(tokens < 99950 ? 1 : 0)}k`;
+    if (tokens >= 1000) return `${(tokens / 1e3).toFixed(tokens < 99950 ? 1 : 0).replace(".0", "")}k`;
     return String(Math.round(tokens));
   };
   const element = (tag, text, name = "") => {
@@ -104,7 +104,7 @@
       const layers = sums.map((_, at) => sums.length - 1 - at); // the highest sum is drawn first, the lowest on top
       const options = {
         ...this.size(),
-        padding: [26, 8, 0, 0],
+        padding: [40, 8, 0, 0],
         legend: { show: false },
         cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
         scales: { x: { time: false, range: [0.5, data.numbers.length + 0.5] }, y: { range: [0, top] } },
@@ -171,6 +171,7 @@
       const inside = (tokens) => tokens && tokens <= plot.scales.y.max;
       if (inside(this.data.compacts_at)) line(plot.valToPos(this.data.compacts_at, "y", true), "compacts on its own", [6 * ratio, 4 * ratio]);
       else if (inside(this.data.window)) line(plot.valToPos(this.data.window, "y", true), "window", [2 * ratio, 3 * ratio]);
+      this.names(pen, plot, ratio);
       const taken = new Map();
       for (const mark of this.data.marks) {
         const x = plot.valToPos(mark.at, "x", true);
@@ -189,7 +190,7 @@
         const key = `${row} ${Math.round(x / (10 * ratio))}`;
         if (!strong && taken.has(key)) continue;
         taken.set(key, true);
-        pen.fillText(SIGNS[mark.kind][0], x, strong ? top - 6 * ratio : top + height - 5 * ratio);
+        pen.fillText(SIGNS[mark.kind][0], x, strong ? top - this.above(mark) * ratio : top + height - 5 * ratio);
       }
       this.labels(pen, plot, ratio);
       if (this.selected) {
@@ -207,20 +208,50 @@
       pen.restore();
     }
 
+    // Each part is named where it is thickest, if there is room.
+    names(pen, plot, ratio) {
+      const below = this.data.numbers.map(() => 0);
+      pen.font = `600 ${12 * ratio}px system-ui, sans-serif`;
+      for (const group of this.data.groups) {
+        const at = group.tokens.indexOf(Math.max(...group.tokens));
+        const low = plot.valToPos(below[at], "y", true);
+        const high = plot.valToPos(below[at] + group.tokens[at], "y", true);
+        group.tokens.forEach((tokens, place) => (below[place] += tokens));
+        if (low - high < 22 * ratio) continue;
+        const long = pen.measureText(group.name).width;
+        const { left, width } = plot.bbox;
+        const x = Math.min(left + width - long / 2 - 8 * ratio, Math.max(left + long / 2 + 8 * ratio, plot.valToPos(at + 1, "x", true) - long));
+        const wide = this.data.numbers.length > 1 ? low - 6 * ratio : (low + high) / 2;
+        pen.fillStyle = css("--ground");
+        pen.globalAlpha = 0.82;
+        pen.fillRect(x - long / 2 - 5 * ratio, wide - 13 * ratio, long + 10 * ratio, 17 * ratio);
+        pen.globalAlpha = 1;
+        pen.fillStyle = css("--text");
+        pen.fillText(group.name, x, wide);
+      }
+      pen.font = `${11 * ratio}px system-ui, sans-serif`;
+    }
+
+    // How far above the plot a sign stands: compactions have a row of their own.
+    above(mark) {
+      return mark.kind === "compaction" ? 24 : 6;
+    }
+
     // Compactions and expensive breaks are named where there is room.
     labels(pen, plot, ratio) {
       const { left, top, width } = plot.bbox;
-      let free = left;
+      const free = {};
       pen.textAlign = "left";
       for (const mark of this.data.marks) {
         if (mark.kind !== "compaction" && mark.kind !== "break" && mark.kind !== "limit") continue;
         const text = mark.text.split(",")[0];
         const x = plot.valToPos(mark.at, "x", true) + 8 * ratio;
         const long = pen.measureText(text).width;
-        if (x < free || x + long > left + width) continue;
+        const row = this.above(mark);
+        if (x < (free[row] || 0) || x + long > left + width) continue;
         pen.fillStyle = css(`--m-${mark.kind}`);
-        pen.fillText(text, x, top - 6 * ratio);
-        free = x + long + 12 * ratio;
+        pen.fillText(text, x, top - row * ratio);
+        free[row] = x + long + 12 * ratio;
       }
     }
 
