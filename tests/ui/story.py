@@ -7,7 +7,6 @@ pause, and is told rules at its prompts.
 from __future__ import annotations
 
 import json
-import os
 import random
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -25,7 +24,7 @@ RATIO = 1.3
 FIXED = 17_800
 """Tokens of the system prompt and the tools, which the client doesn't record."""
 ID = "0b5e55ed-0000-4000-8000-00000000{:04}"
-_WORDS = "supplier order price stock row batch export invoice number date file line total city name code".split()
+_WORDS = ("supplier", "order", "price", "stock", "row", "batch", "export", "invoice", "number", "date", "file", "total")
 
 
 @cache
@@ -37,7 +36,7 @@ def _text(seed: int, lines: int, kind: str) -> str:
         one, other, third = draw.sample(_WORDS, 3)
         if kind == "code":
             found.append(
-                f"{number + 1}\t    def {one}_{other}(self, {third}):\n\t        return self.{other}[{third}] + {number}"
+                f"{number + 1}\t    def {one}_{other}(self, {third}):\n\t        return self.{other} + {number}"
             )
         elif kind == "log":
             found.append(
@@ -186,8 +185,8 @@ class Story:
         for step in range(6):
             self.read(f"src/export_{step}.py", 120, 90 + step)
         self.compact(
-            "This session is being continued from a previous conversation.\n\nSummary: the importer in src/importer.py reads "
-            "a last row without a newline; --dry-run was added. Next: the export of orders is slow.\n"
+            "This session is being continued from a previous conversation.\n\nSummary: the importer in src/importer.py "
+            "reads a last row without a newline; --dry-run was added. Next: the export of orders is slow.\n"
             + _text(5, round(180 * self.scale), "prose")
         )
         self.answer("I'll go on with the export.")

@@ -221,13 +221,13 @@
         const long = pen.measureText(group.name).width;
         const { left, width } = plot.bbox;
         const x = Math.min(left + width - long / 2 - 8 * ratio, Math.max(left + long / 2 + 8 * ratio, plot.valToPos(at + 1, "x", true) - long));
-        const wide = this.data.numbers.length > 1 ? low - 6 * ratio : (low + high) / 2;
+        const y = (low + high) / 2 + 4 * ratio;
         pen.fillStyle = css("--ground");
         pen.globalAlpha = 0.82;
-        pen.fillRect(x - long / 2 - 5 * ratio, wide - 13 * ratio, long + 10 * ratio, 17 * ratio);
+        pen.fillRect(x - long / 2 - 5 * ratio, y - 13 * ratio, long + 10 * ratio, 18 * ratio);
         pen.globalAlpha = 1;
         pen.fillStyle = css("--text");
-        pen.fillText(group.name, x, wide);
+        pen.fillText(group.name, x, y);
       }
       pen.font = `${11 * ratio}px system-ui, sans-serif`;
     }
