@@ -37,7 +37,7 @@ _FOLDERS = {
 """Files in which hooks are set, or brim itself, by the folder that they are in."""
 
 LOOSENING: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(("pause", "uninstall", "trust", "allow", "remove", "forget", "edit", "import"), ()),
+    **dict.fromkeys(("pause", "uninstall", "trust", "allow", "remove", "forget", "edit", "import", "ui"), ()),
     "config": ("set", "unset"),
     "backup": ("restore",),
     "limit": ("raise", "remove", "continue", "none", "unlimited"),
