@@ -34,6 +34,8 @@ def printable(text: str) -> str:
 
 def _is_seen(letter: str) -> bool:
     """Whether *letter* is drawn; spaces of every width are."""
+    if letter.isascii():
+        return letter.isprintable()
     code = ord(letter)
     return (letter.isprintable() or (letter.isspace() and code >= 0xA0 and code not in (0x2028, 0x2029))) and not any(
         first <= code <= last for first, last in _BLANK

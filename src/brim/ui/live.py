@@ -56,6 +56,10 @@ class Live:
         self.ending = False
         """Whether the server ends: streams to browsers end then."""
 
+    def get(self, path: str) -> Followed | None:
+        """Return the session in the file *path*, if it is followed."""
+        return self._followed.get(path)
+
     def follow(self, path: str, config: Config, environ: Mapping[str, str]) -> Followed:
         """Return the session in the file *path*, followed from now on if it wasn't."""
         with self._lock:

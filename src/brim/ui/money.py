@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Any
 
@@ -15,11 +15,12 @@ from starlette.responses import Response
 
 from brim.errors import InputError
 from brim.figures import dollars
-from brim.report.usage import UsageReport, usage_report
+from brim.report.usage import Gathered, UsageReport, usage_report
 from brim.spend.limits import OPEN, Limit
 from brim.spend.money import micro_dollars
 from brim.spend.periods import EVERYWHERE, PERCENT, USD, Ceiling, in_unit, read_ceiling
 from brim.store.limits import LimitRow, Limits, ProjectRow
+from brim.tracking.sessions import SessionFile
 from brim.ui.place import Place, page
 from brim.workspace import Workspace
 
@@ -85,19 +86,26 @@ def usage(place: Place, by: str, days: int) -> UsageReport:
     files = place.files(begin)
 
     def read(advance: Any) -> UsageReport:
-        models = place.workspace().config.yours["models"]
-        return usage_report(
-            files,
-            by=by,
-            since=since.isoformat() if since else None,
-            index=place.index or None,
-            models=models,
-            now=time.time(),
-            on_read=lambda size, *_: advance(size),
-        )
+        return read_usage(place, files, by, since, lambda size, *_: advance(size))
 
     size = sum(each.unread for each in files)
     return place.work.get(("usage", by, days, *files), "your sessions", size, read)
+
+
+def read_usage(
+    place: Place, files: list[SessionFile], by: str, since: date | None, on_read: Callable[[int, int, int], object]
+) -> UsageReport:
+    """Return what was used in *files* since that day, without the single requests: there may be a million."""
+    found = usage_report(
+        files,
+        by=by,
+        since=since.isoformat() if since else None,
+        index=place.index or None,
+        models=place.workspace().config.yours["models"],
+        now=time.time(),
+        on_read=on_read,
+    )
+    return replace(found, reading=replace(found.reading, gathered=Gathered(), findings=[]))
 
 
 def money(place: Place, request: Request) -> Response:

@@ -7,25 +7,24 @@ import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
 
 import anyio
+from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from brim.errors import BrimError
 from brim.hooks.process import paused_until
-from brim.install import installation
 from brim.install.status import HomeStatus, home_status
 from brim.report.lost import session_id
-from brim.report.usage import UsageReport, usage_report
+from brim.report.usage import UsageReport
 from brim.report.watch import Reading
 from brim.spend.limits import OPEN
 from brim.store.limits import LimitRow
 from brim.tracking.auto_compact import AutoCompact
 from brim.ui.live import AWAKE, INTERVAL, MOST, Followed
-from brim.ui.money import open_limits
+from brim.ui.money import open_limits, read_usage
 from brim.ui.place import Head, Place, about, page, render
 from brim.ui.work import PATIENCE, StillReading
 
@@ -67,31 +66,34 @@ class Card:
         return "compact" if reading["utilization"] >= reading["compact_threshold"] else "warn"
 
 
-def cards(place: Place) -> tuple[list[Card], list[Card]]:
-    """Return the live sessions, and the last ones that rest."""
+def cards(place: Place, *, follow: bool = True) -> tuple[list[Card], list[Card]]:
+    """Return the live sessions, and the last ones that rest. Without *follow*, only what is known is used."""
     live: list[Card] = []
     rest: list[Card] = []
     config = place.workspace().config
     for file in place.newest(MOST + RECENT):
         modified = file.stamp.modified / 1e9
         is_live = time.time() - modified < AWAKE and len(live) < MOST
-        followed = place.live.follow(file.path, config, place.environ) if is_live else None
+        followed = place.live.get(file.path) if is_live else None
+        if is_live and follow:
+            followed = place.live.follow(file.path, config, place.environ)
         (live if is_live else rest).append(Card(session_id(file), about(file), modified, followed))
     return live, rest[:RECENT]
 
 
-def today(place: Place, patience: float = PATIENCE) -> UsageReport | None:
-    """Return what was used today, by project; None if that is still being read."""
+def today(place: Place, patience: float | None = PATIENCE) -> UsageReport | None:
+    """Return what was used today, by project; None if that is still being read, or with a *patience* of None wasn't."""
     midnight = time.mktime(date.today().timetuple())
     files = place.files(midnight)
 
     def read(_: object) -> UsageReport:
-        config = place.workspace().config
-        about: dict[str, Any] = {"models": config.yours["models"], "now": time.time(), "index": place.index or None}
-        return usage_report(files, by="project", since=date.today().isoformat(), **about)
+        return read_usage(place, files, "project", date.today(), lambda *_: None)
 
+    key = ("today", *files)
+    if patience is None and not place.work.knows(key):
+        return None
     try:
-        return place.work.get(("today", *files), "today's sessions", sum(each.unread for each in files), read, patience)
+        return place.work.get(key, "today's sessions", sum(each.unread for each in files), read, patience or 0.0)
     except StillReading:
         return None
 
@@ -129,21 +131,25 @@ def standing(place: Place) -> Standing:
     return Standing(home_status(workspace), waiting, paused_until(workspace.home))
 
 
-def fragments(place: Place, live: list[Card], rest: list[Card]) -> dict[str, str]:
-    """Return the parts of the page that change, each by its id."""
+def fragments(place: Place, live: list[Card], rest: list[Card], *, patience: float | None = 0.02) -> dict[str, str]:
+    """Return the parts of the page that change, each by its id. *patience* is as in ``today``."""
     return {
         "problem": "",
         "live": render("live.html", place, live=live),
         "recent": render("recent.html", place, rest=rest),
         "standing": render("standing.html", place, standing=standing(place)),
-        "today": render("today.html", place, today=today(place, 0.02)),
+        "today": render("today.html", place, today=today(place, patience)),
     }
 
 
 def now(place: Place, request: Request) -> Response:
     """Show the page."""
     said = request.query_params.get("said", "")
-    return page("now.html", place, here="now", said=said, parts=fragments(place, *cards(place)))
+    parts = fragments(place, *cards(place, follow=False), patience=None)
+    answer = page("now.html", place, here="now", said=said, parts=parts)
+    # What takes longer begins when the page is there: the stream of events brings it.
+    answer.background = BackgroundTask(lambda: fragments(place, *cards(place)))
+    return answer
 
 
 async def events(place: Place, _: Request) -> Response:
@@ -174,6 +180,8 @@ async def events(place: Place, _: Request) -> Response:
 
 def pause(place: Place, form: dict[str, str]) -> str:
     """Pause the hooks for as long as the form says, or end the pause."""
+    from brim.install import installation  # it brings what reads rule files
+
     if form.get("for") == "resume":
         installation.resume(place.environ)
         return "Hooks answer again."

@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 import sys
 import traceback
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from importlib import import_module
 from importlib.resources import files
+from threading import Thread
 from typing import Any
 from urllib.parse import quote
 
+from anyio.to_thread import current_default_thread_limiter
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -19,37 +23,34 @@ from starlette.routing import Route
 from brim import loopback
 from brim.errors import BrimError, InputError, StoreError
 from brim.loopback import HOST, App, Limits
-from brim.ui import money, now, rules, session
 from brim.ui.gate import Gate, read_form
-from brim.ui.place import Place, page
+from brim.ui.place import Place, page, templates
 from brim.ui.work import StillReading
 
 LIMITS = Limits(body_size=1 << 20)
+THREADS = 6
 
-Show = Callable[[Place, Request], Response]
-Do = Callable[[Place, dict[str, str]], str]
+PAGES = {
+    "/": "now.now",
+    "/session/{id}": "session.session",
+    "/session/{id}/data": "session.data",
+    "/session/{id}/request/{number:int}": "session.at",
+    "/session/{id}/export": "session.export",
+    "/rules": "rules.rules",
+    "/rules/plan": "rules.plan",
+    "/rules/{id}": "rules.rule",
+    "/money": "money.money",
+}
+"""Which function shows which page; its module is imported when the page is first shown, or when there is time."""
 
-PAGES: Mapping[str, Show] = {
-    "/": now.now,
-    "/session/{id}": session.session,
-    "/session/{id}/data": session.data,
-    "/session/{id}/request/{number:int}": session.at,
-    "/session/{id}/export": session.export,
-    "/rules": rules.rules,
-    "/rules/plan": rules.plan,
-    "/rules/{id}": rules.rule,
-    "/money": money.money,
-}
-STREAMS: Mapping[str, Callable[[Place, Request], Awaitable[Response]]] = {
-    "/events": now.events,
-    "/session/{id}/events": session.events,
-}
-ACTIONS: Mapping[str, tuple[Do, str]] = {
-    "/pause": (now.pause, "/"),
-    "/limit": (money.set_limit, "/money"),
-    "/learn": (rules.learn, "/rules"),
-    "/rule": (rules.change_rule, "/rules"),
-    "/review": (rules.review, "/rules"),
+STREAMS = {"/events": "now.events", "/session/{id}/events": "session.events"}
+
+ACTIONS = {
+    "/pause": ("now.pause", "/"),
+    "/limit": ("money.set_limit", "/money"),
+    "/learn": ("rules.learn", "/rules"),
+    "/rule": ("rules.change_rule", "/rules"),
+    "/review": ("rules.review", "/rules"),
 }
 """What forms do, and the page that is shown afterwards."""
 
@@ -66,24 +67,24 @@ STATIC = {
 def build_app(place: Place, port: int) -> App:
     """Return the application that is served at *port*."""
 
-    def shown(show: Show) -> Any:
+    def shown(name: str) -> Any:
         async def endpoint(request: Request) -> Response:
-            return await _answered(place, request, lambda: run_in_threadpool(show, place, request))
+            return await _answered(place, request, lambda: run_in_threadpool(_call, name, place, request))
 
         return endpoint
 
-    def streamed(stream: Callable[[Place, Request], Awaitable[Response]]) -> Any:
+    def streamed(name: str) -> Any:
         async def endpoint(request: Request) -> Response:
-            return await _answered(place, request, lambda: stream(place, request))
+            return await _answered(place, request, lambda: _call(name, place, request))
 
         return endpoint
 
-    def done(do: Do, then: str) -> Any:
+    def done(name: str, then: str) -> Any:
         async def endpoint(request: Request) -> Response:
             async def answer() -> Response:
                 form = await read_form(request, place.keys)
                 back = form.pop("back", "")
-                said = await run_in_threadpool(do, place, form)
+                said = await run_in_threadpool(_call, name, place, form)
                 target = back if re.fullmatch(r"/[\w/.-]*", back) and back[:2] != "//" else then
                 return RedirectResponse(f"{target}?said={quote(said)}", 303)
 
@@ -91,11 +92,32 @@ def build_app(place: Place, port: int) -> App:
 
         return endpoint
 
-    routes = [Route(path, shown(show), methods=["GET"]) for path, show in PAGES.items()]
-    routes[:0] = [Route(path, streamed(stream), methods=["GET"]) for path, stream in STREAMS.items()]
+    routes = [Route(path, streamed(name), methods=["GET"]) for path, name in STREAMS.items()]
+    routes += [Route(path, shown(name), methods=["GET"]) for path, name in PAGES.items()]
     routes += [Route(path, done(*action), methods=["POST"]) for path, action in ACTIONS.items()]
     routes.append(Route("/static/{name}", static, methods=["GET"]))
-    return Gate(Starlette(routes=routes), port, place.keys)
+    return Gate(Starlette(routes=routes, lifespan=_few_threads), port, place.keys)
+
+
+@asynccontextmanager
+async def _few_threads(_: Starlette) -> AsyncIterator[None]:
+    """Let pages share a few threads: each takes memory, and there is one person to read them."""
+    current_default_thread_limiter().total_tokens = THREADS
+    yield
+
+
+def _call(name: str, place: Place, given: Any) -> Any:
+    module, _, function = name.partition(".")
+    return getattr(import_module(f"brim.ui.{module}"), function)(place, given)
+
+
+def _prepare(place: Place) -> None:
+    """Do what the first page would wait for: while the browser starts, there is time for it."""
+    import_module("brim.ui.now")
+    for name in ("now", "live", "recent", "standing", "today"):
+        templates().get_template(f"{name}.html")
+    with suppress(BrimError, OSError):
+        place.files()
 
 
 async def _answered(place: Place, request: Request, answer: Callable[[], Awaitable[Response]]) -> Response:
@@ -138,6 +160,7 @@ def serve_ui(
     with bound:
         port = bound.getsockname()[1]
         link = f"http://{HOST}:{port}/?token="
+        Thread(target=_prepare, args=(place,), daemon=True, name="brim prepares").start()
         ready(link + place.keys.token, link + next(iter(place.keys.once)))
 
         def ending() -> None:

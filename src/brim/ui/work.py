@@ -79,6 +79,11 @@ class Work:
         result: T = job.result
         return result
 
+    def knows(self, key: Hashable) -> bool:
+        """Whether *key* is read already."""
+        job = self._jobs.get(key)
+        return job is not None and job.ended.is_set()
+
     def longest(self, *beginning: Hashable) -> float:
         """Return how many seconds the longest took of what has a key with this *beginning*."""
         with self._lock:
