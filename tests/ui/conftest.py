@@ -82,7 +82,7 @@ class Pages:
     def get(self, path: str, **headers: str) -> Answer:
         return self.ask("GET", path, headers={"Cookie": self.cookie, **headers})
 
-    def post(self, path: str, headers: Mapping[str, str] | None = None, **form: str) -> Answer:
+    def post(self, path: str, headers: Mapping[str, str] | None = None, /, **form: str) -> Answer:
         """Send a form as our own pages do."""
         body = urlencode({"form_token": self.place.keys.form, **form}).encode()
         known = {"Cookie": self.cookie, "Origin": self.origin, "Content-Type": "application/x-www-form-urlencoded"}

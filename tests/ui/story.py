@@ -18,7 +18,7 @@ from brim import count
 from brim.hooks.process import answer_to
 from brim.tracking.sessions import slug_of
 
-MODEL = "claude-opus-4-6"
+MODEL = "claude-opus-4-5"
 RATIO = 1.3
 """Tokens of the model for one of the vocabulary that stands in for its own."""
 FIXED = 17_800
@@ -63,10 +63,11 @@ class Story:
         begin: float,
         number: int = 1,
         branch: str = "main",
+        task: str = "The importer drops the last supplier of suppliers.csv",
         scale: float = 1.0,
     ) -> None:
         self.environ, self.project, self.branch, self.scale = environ, project, branch, scale
-        self.id = ID.format(number)
+        self.id, self.task = ID.format(number), task
         folder = Path(environ["HOME"], ".claude", "projects", slug_of(str(project)))
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / f"{self.id}.jsonl"
@@ -158,9 +159,7 @@ class Story:
     def play(self, *, cut: bool = False) -> None:
         """Play it; with *cut*, only its beginning."""
         self.hook("SessionStart", source="startup")
-        self.ask(
-            "The importer drops the last supplier of suppliers.csv. Find out why and fix it, the format must stay."
-        )
+        self.ask(f"{self.task}. Find out why and fix it, the format must stay.")
         self.read("src/importer.py", 300, 1, text="I'll read the importer and its tests first.")
         self.read("tests/test_importer.py", 160, 2)
         self.run("pytest -x tests/test_importer.py", 60, 3)

@@ -55,7 +55,7 @@ def test_a_form_of_another_page_changes_nothing(open_pages: Pages, path: str) ->
     assert open_pages.post(path, {"Content-Type": "text/plain"}, action="set").status == 400
     assert open_pages.post(path, text="x" * LARGEST_FORM).status == 400
     assert open_pages.get(path).status in (404, 405)
-    assert not (open_pages.world.home / ".brim").exists()
+    assert not (open_pages.world.home / ".brim" / "brim.db").exists()
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "localhost.evil.example:{port}", ""])

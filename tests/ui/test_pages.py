@@ -32,7 +32,7 @@ def test_empty_pages_say_what_to_do(pages: Pages) -> None:
     assert "Start Claude Code" in plain(pages.get("/").text)
     assert "No rule yet" in plain(pages.get("/rules").text)
     assert "write 5/day below" in plain(pages.get("/money").text)
-    assert not (pages.world.home / ".brim").exists()  # looking changes nothing
+    assert not (pages.world.home / ".brim" / "brim.db").exists()  # looking changes nothing
 
 
 def test_now_follows_live_sessions(world: World) -> None:

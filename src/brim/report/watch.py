@@ -191,7 +191,7 @@ def read_session(
     config: Config,
     environ: Mapping[str, str],
     *,
-    taken: Callable[[int], None] = ignore,
+    taken: Callable[[int], object] = ignore,
     seen: Callable[[list[Event]], object] = len,
 ) -> Reading:
     """Return the state of the session in the file *path* as it is now. Looking changes nothing.

@@ -100,7 +100,7 @@ def read_usage(
         files,
         by=by,
         since=since.isoformat() if since else None,
-        index=place.index or None,
+        index=place.index,
         models=place.workspace().config.yours["models"],
         now=time.time(),
         on_read=on_read,

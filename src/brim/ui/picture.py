@@ -201,14 +201,14 @@ def read_picture(place: Place, file: SessionFile, id: str, advance: Callable[[in
         file.path,
         workspace.config,
         place.environ,
-        taken=lambda size: advance(size) and None,
+        taken=advance,
         seen=lambda events: seen.extend(filter(_matters, events)),
     )
     requests = session_requests(file.path, at=1, index=place.index, on_read=advance)
     overview = sessions_report(
         named_files([file.path]),
         days=None,
-        index=place.index or None,
+        index=place.index,
         models=workspace.config.yours["models"],
         now=time.time(),
         on_read=lambda size, *_: advance(size),

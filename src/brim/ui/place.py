@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -13,6 +14,7 @@ from typing import Any
 
 from starlette.responses import HTMLResponse, Response
 
+from brim.config import user_folder
 from brim.errors import InputError
 from brim.figures import age, counted, dollars, home_path, printable, readable_size, rounded, share
 from brim.hooks.limit_words import clock
@@ -65,9 +67,8 @@ class Place:
 
     @property
     def index(self) -> str:
-        """The file that remembers what was read of sessions; empty if brim has no folder yet."""
-        home = Workspace(self.environ, None, who="person", now=0.0).home
-        return os.path.join(home, FILE) if os.path.isdir(home) else ""
+        """The file that remembers what was read of sessions."""
+        return os.path.join(user_folder(self.environ), FILE)
 
     def files(self, since: float = 0.0) -> list[SessionFile]:
         """Return the files of all sessions that were written to *since* then, sub-agents' too."""
@@ -109,8 +110,17 @@ def head_of(path: str, _inode: int) -> Head:
             elif isinstance(event, StateSeen) and event.name == "branch":
                 branch = branch or event.value
             elif isinstance(event, Message) and event.human and event.text.strip():
-                return Head(masked_line(event.text, LONGEST_TITLE), folder, branch)
+                return Head(_title(event.text), folder, branch)
     return Head("", folder, branch)
+
+
+def _title(text: str) -> str:
+    """Return the beginning of a prompt: its first sentence, if that is short enough, else whole words."""
+    line = masked_line(text, 4 * LONGEST_TITLE)
+    sentence = re.split(r"(?<=[.?!]) ", line, maxsplit=1)[0].rstrip(".")
+    if len(sentence) <= LONGEST_TITLE:
+        return sentence
+    return f"{line[:LONGEST_TITLE].rpartition(' ')[0] or line[:LONGEST_TITLE]}…"
 
 
 def about(file: SessionFile) -> Head:

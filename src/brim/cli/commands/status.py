@@ -75,7 +75,7 @@ def status(options: Namespace) -> int:
         tell_all(*past.reading.failed)
         return 0
     session = session_of(workspace)
-    found = home_status(workspace, almost_full=bool(session) and session["should_compact"]).to_dict()
+    found = home_status(workspace, almost_full=session is not None and session["should_compact"]).to_dict()
     found |= {"session": None if session is None else dict(session), "report": past.headline}
     return emit(found, lambda found: _status_view(found, one_line(past)), options.as_json)
 

@@ -4,9 +4,9 @@
 (() => {
   const SIGNS = {
     prompt: ["●", "prompt"],
-    compaction: ["▲", "compaction"],
-    break: ["✕", "cache break"],
-    limit: ["■", "limit"],
+    compaction: ["▲", "compaction", true],
+    break: ["✕", "cache break", true],
+    limit: ["■", "limit", true],
     rules: ["◆", "rules"],
   };
   const FILLS = ["--c-system", "--c-brim", "--c-you", "--c-results", "--c-rest"];
@@ -104,7 +104,7 @@
       const layers = sums.map((_, at) => sums.length - 1 - at); // the highest sum is drawn first, the lowest on top
       const options = {
         ...this.size(),
-        padding: [40, 8, 0, 0],
+        padding: [40, 20, 0, 0],
         legend: { show: false },
         cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
         scales: { x: { time: false, range: [0.5, data.numbers.length + 0.5] }, y: { range: [0, top] } },
@@ -164,8 +164,8 @@
         pen.moveTo(left, y);
         pen.lineTo(left + width, y);
         pen.stroke();
-        pen.textAlign = "right";
-        pen.fillText(text, left + width - 4 * ratio, y - 4 * ratio);
+        pen.textAlign = "left";
+        pen.fillText(text, left + 6 * ratio, y + 13 * ratio);
         pen.textAlign = "center";
       };
       const inside = (tokens) => tokens && tokens <= plot.scales.y.max;
@@ -175,7 +175,7 @@
       const taken = new Map();
       for (const mark of this.data.marks) {
         const x = plot.valToPos(mark.at, "x", true);
-        const strong = mark.kind === "compaction" || mark.kind === "break" || mark.kind === "limit";
+        const strong = SIGNS[mark.kind][2];
         pen.strokeStyle = pen.fillStyle = css(`--m-${mark.kind}`);
         if (strong) {
           pen.setLineDash(mark.kind === "compaction" ? [] : [4 * ratio, 3 * ratio]);
@@ -213,14 +213,19 @@
       const below = this.data.numbers.map(() => 0);
       pen.font = `600 ${12 * ratio}px system-ui, sans-serif`;
       for (const group of this.data.groups) {
-        const at = group.tokens.indexOf(Math.max(...group.tokens));
+        const thick = group.tokens.flatMap((tokens, place) => (tokens >= Math.max(...group.tokens) * 0.97 ? [place] : []));
+        const at = thick[thick.length >> 1];
         const low = plot.valToPos(below[at], "y", true);
         const high = plot.valToPos(below[at] + group.tokens[at], "y", true);
         group.tokens.forEach((tokens, place) => (below[place] += tokens));
         if (low - high < 22 * ratio) continue;
         const long = pen.measureText(group.name).width;
-        const { left, width } = plot.bbox;
-        const x = Math.min(left + width - long / 2 - 8 * ratio, Math.max(left + long / 2 + 8 * ratio, plot.valToPos(at + 1, "x", true) - long));
+        let [first, last] = [at, at];
+        while (first > 0 && group.tokens[first - 1] > group.tokens[at] * 0.6) first -= 1;
+        while (group.tokens[last + 1] > group.tokens[at] * 0.6) last += 1;
+        const [from, to] = [plot.valToPos(first + 0.5, "x", true), plot.valToPos(last + 1.5, "x", true)];
+        if (to - from < long + 20 * ratio) continue;
+        const x = Math.min(to - long / 2 - 10 * ratio, Math.max(from + long / 2 + 10 * ratio, plot.valToPos(at + 1, "x", true)));
         const y = (low + high) / 2 + 4 * ratio;
         pen.fillStyle = css("--ground");
         pen.globalAlpha = 0.82;
@@ -243,12 +248,14 @@
       const free = {};
       pen.textAlign = "left";
       for (const mark of this.data.marks) {
-        if (mark.kind !== "compaction" && mark.kind !== "break" && mark.kind !== "limit") continue;
+        if (!SIGNS[mark.kind][2]) continue;
         const text = mark.text.split(",")[0];
         const x = plot.valToPos(mark.at, "x", true) + 8 * ratio;
         const long = pen.measureText(text).width;
         const row = this.above(mark);
-        if (x < (free[row] || 0) || x + long > left + width) continue;
+        const next = this.data.marks.find((other) => other.at > mark.at && SIGNS[other.kind][2] && this.above(other) === row);
+        const end = next ? plot.valToPos(next.at, "x", true) - 8 * ratio : left + width;
+        if (x < (free[row] || 0) || x + long > end) continue;
         pen.fillStyle = css(`--m-${mark.kind}`);
         pen.fillText(text, x, top - row * ratio);
         free[row] = x + long + 12 * ratio;
