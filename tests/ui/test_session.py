@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from brim.figures import dollars, rounded
+from brim.hooks.limit_words import HELD
 from brim.report.timeline import GROUPS, timeline
 from brim.tracking.requests import read_requests
 from tests.ui.conftest import Pages, World, served
@@ -134,6 +135,31 @@ def test_the_copy_to_share_names_nothing(played: tuple[Pages, Story]) -> None:
     shared, own = chart_of(answer.text), pages.get(f"/session/{story.id}/data").json["chart"]
     assert shared["groups"] == own["groups"]
     assert [mark["kind"] for mark in shared["marks"]] == [mark["kind"] for mark in own["marks"]]  # type: ignore[attr-defined]
+
+
+def test_a_call_that_was_held_is_marked_and_nothing_else(world: World) -> None:
+    story = world.story()
+    story.play(cut=True)
+    for text, is_error in (
+        (f"{HELD} shop: $5.03 of $5.00", True),
+        (f"The page says: {HELD}", False),
+        ("no such file", True),
+    ):
+        block = {"tool_use_id": "t", "type": "tool_result", "content": text, "is_error": is_error}
+        story.write(type="user", message={"role": "user", "content": [block]})
+    story.answer("I stop here.")
+    with served(world) as pages:
+        marks = pages.get(f"/session/{story.id}/data").json["chart"]["marks"]
+    assert [(mark["kind"], mark["at"]) for mark in marks if mark["kind"] == "limit"] == [("limit", 4)]
+
+
+def test_a_broken_project_doesnt_hide_its_session(world: World) -> None:
+    story = world.story()
+    story.play(cut=True)
+    (world.project / ".brim").mkdir()
+    (world.project / ".brim" / "config.yaml").write_text("odd: [")
+    with served(world, cwd=world.home) as pages:
+        assert pages.get(f"/session/{story.id}").status == 200
 
 
 def test_a_session_that_is_deleted_while_it_is_shown(world: World) -> None:

@@ -5,6 +5,7 @@ Names of files, commands and projects go through ``Names``, so that the same pag
 
 from __future__ import annotations
 
+import os
 import time
 from bisect import bisect_left
 from collections import Counter
@@ -30,7 +31,6 @@ from brim.tracking.requests.composition import REMAINDER
 from brim.tracking.requests.pieces import MEMORY, RESULTS
 from brim.tracking.sessions import SessionFile, named_files
 from brim.ui.place import Head, Place, about, clock_time
-from brim.workspace import Workspace
 
 SHOWN = 12
 """Parts of a request that are listed."""
@@ -195,11 +195,11 @@ def _cause(moment: Moment, names: Names, folder: str) -> str:
 def read_picture(place: Place, file: SessionFile, id: str, advance: Callable[[int], object]) -> Picture:
     """Read the session in *file*; *advance* gets the size of each block that was read."""
     head = about(file)
-    workspace = place.workspace(head.folder)
+    config = place.workspace().config
     seen: list[Event] = []
     reading = read_session(
         file.path,
-        workspace.config,
+        config,
         place.environ,
         taken=advance,
         seen=lambda events: seen.extend(filter(_matters, events)),
@@ -209,7 +209,7 @@ def read_picture(place: Place, file: SessionFile, id: str, advance: Callable[[in
         named_files([file.path]),
         days=None,
         index=place.index,
-        models=workspace.config.yours["models"],
+        models=config.yours["models"],
         now=time.time(),
         on_read=lambda size, *_: advance(size),
     )
@@ -217,7 +217,7 @@ def read_picture(place: Place, file: SessionFile, id: str, advance: Callable[[in
     times = [each.time for each in moments if each.time is not None]
     every = [*times, *(each.time for each in seen if each.time is not None)]
     marks = sorted(
-        _marks(moments, seen, overview, _told(workspace, reading["session"] or id)), key=lambda each: each.at
+        _marks(moments, seen, overview, _told(place, head.folder, reading["session"] or id)), key=lambda each: each.at
     )
     ends = (min(every), max(every)) if every else (None, None)
     return Picture(id, head, reading, requests, moments, overview, marks, *ends)
@@ -232,10 +232,11 @@ def _matters(event: Event) -> bool:
     return isinstance(event, ToolResult) and event.error and HELD in event.text[:400]
 
 
-def _told(workspace: Workspace, session: str) -> list[tuple[float, str, str]]:
-    """Return what brim told and refused in *session*: when, what, and the names of the rules."""
+def _told(place: Place, folder: str, session: str) -> list[tuple[float, str, str]]:
+    """Return what brim told and refused in *session* of the project in *folder*: when, what, and the rules' names."""
     found: list[tuple[float, str, str]] = []
-    with suppress(BrimError), workspace.open(migrate=False) as scopes:
+    where = folder if os.path.isabs(folder) and os.path.isdir(folder) else None
+    with suppress(BrimError), place.workspace(where).open(migrate=False) as scopes:
         events = [each for store in scopes.stores.values() for each in store.events(session=session)]
         ids = {id for each in events for id in (*each.detail.get("ids", ()), each.behavior) if id}
         names = {id: rule.name for id, rule in scopes.get_many(ids).items()}

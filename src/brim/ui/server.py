@@ -125,7 +125,7 @@ async def _answered(place: Place, request: Request, answer: Callable[[], Awaitab
     try:
         return await answer()
     except StillReading as still:
-        return page("reading.html", place, here="", still=still)
+        return page("reading.html", place, 202, here="", still=still)
     except BrimError as error:
         code = 503 if isinstance(error, StoreError) else 404 if "session" in request.path_params else 400
         return page("problem_page.html", place, code, here="", problem=str(error))
