@@ -2,11 +2,14 @@
 
 It needs tmux, Pillow, the font DejaVu Sans Mono, and for the status line Claude Code as `make e2e` installs it. Claude
 Code talks to the model API of tests/e2e on this machine.
+
+``python -m scripts.pictures ui`` takes pictures of the pages in light and dark, docs/ui-*.png, with a chromium.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -16,12 +19,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from shlex import join, quote
 
-from PIL import Image, ImageDraw, ImageFont  # type: ignore[import-not-found,unused-ignore]
 from tests.e2e.agents import Claude
 from tests.e2e.api import ModelApi
 from tests.e2e.programs import program
 from tests.e2e.script import Call, Say
 from tests.e2e.world import BRIM, World
+from tests.ui.browser import browser
+from tests.ui.conftest import World as Home
+from tests.ui.conftest import served
+
+from brim.store.suggestions import Suggestions
 
 ROOT = Path(__file__).parent.parent
 FONT = "DejaVuSansMono{}.ttf"
@@ -146,6 +153,8 @@ def last_turn(shown: str, asked: str) -> str:
 
 def draw(shown: str, path: Path) -> None:
     """Draw what a terminal shows, with its colours."""
+    from PIL import Image, ImageDraw, ImageFont  # type: ignore[import-not-found,unused-ignore]
+
     plain, bold = (ImageFont.truetype(FONT.format(style), SIZE) for style in ("", "-Bold"))
     wide, high = plain.getlength("█"), round(SIZE * 1.25)
     state: dict[str, str | bool] = {}
@@ -210,9 +219,67 @@ def extended(codes: list[int]) -> str:
     return "#" + "".join(f"{steps[part]:02x}" for part in (number // 36, number // 6 % 6, number % 6))
 
 
+def pages(folder: Path) -> None:
+    """Take a picture of each page, in light and dark, after sessions were played through brim's hooks."""
+    world = Home(folder)
+    examples = ROOT / "examples"
+    for name, command in (("learned.jsonl", "import"), ("rules.md", "import-rules")):
+        world.brim(command, str(examples / name), "--user", "--yes")
+    world.brim("init", "--agent", "claude")
+    world.brim("learn", "Use pnpm, not npm", "--block", "npm install")
+    world.brim("limit", "20/day", "60/week")
+    world.brim("limit", "--all", "200/month")
+    now = time.time()
+    earlier = (
+        (6, "main", "Orders without a city stop the import"),
+        (4, "export", "The export writes prices with a comma"),
+        (3, "export", "Rows are exported twice after a retry"),
+        (1, "fix-login", "The login forgets the language"),
+    )
+    for number, (days, branch, task) in enumerate(earlier, 10):
+        told = {"number": number, "branch": branch, "task": task, "scale": 0.3 + 0.1 * days}
+        old = world.story(begin=now - days * 86_400, **told)
+        old.play()
+        os.utime(old.path, (old.time, old.time))
+    filling = world.story(begin=now - 900, number=2, branch="export", scale=0.8, task="The export of orders is slow")
+    filling.play(cut=True)
+    for step in range(14):
+        filling.run(f"git log -p -- src/export_{step}.py", 420, 200 + step)
+    story = world.story(begin=now - 6_100, scale=0.82)
+    story.play()
+    corrections = Suggestions(str(world.home / ".brim"))
+    corrections.add("no, the export must keep the order of the rows", project=str(world.project), time=now - 600)
+    with served(world) as site, browser() as chrome:
+        for scheme in ("light", "dark"):
+            page = chrome.new_page(
+                viewport={"width": 1000, "height": 640}, locale="en-US", color_scheme=scheme, device_scale_factor=1.5
+            )
+            page.goto(f"{site.origin}/?token={site.place.keys.token}")
+            page.wait_for_url(f"{site.origin}/")
+            page.locator("#live .bar").nth(1).wait_for()
+            page.locator("#today .big").wait_for()
+            taken = {"now": "/", "session": f"/session/{story.id}", "rules": "/rules", "money": "/money?by=branch"}
+            for name, path in taken.items():
+                if name != "now":
+                    page.goto(f"{site.origin}{path}")
+                    page.locator("h2").first.wait_for()
+                if name == "rules":
+                    page.get_by_label("It is told").fill("the export test fails, fix it and push")
+                    page.get_by_role("slider").fill("200")
+                    page.locator('#plan[data-tokens="200"]').wait_for()
+                time.sleep(0.5)
+                high = {"rules": 1_000, "session": 1_180}.get(name)
+                size = {"clip": {"x": 0, "y": 0, "width": 1000, "height": high}, "full_page": True} if high else {}
+                page.screenshot(path=ROOT / "docs" / f"ui-{name}-{scheme}.png", **({"full_page": True} | size))  # type: ignore[arg-type]
+            page.close()
+
+
 PICTURES: Mapping[str, Callable[[Path], str]] = {"watch": watch, "statusline": statusline}
 
 if __name__ == "__main__":
-    for name in sys.argv[1:] or PICTURES:
+    for name in sys.argv[1:] or (*PICTURES, "ui"):
         with tempfile.TemporaryDirectory() as folder:
+            if name == "ui":
+                pages(Path(folder))
+                continue
             draw(PICTURES[name](Path(folder)), ROOT / "docs" / f"{name}.png")

@@ -13,7 +13,7 @@ from tests.cli.conftest import COMMAND, Brim
 
 COMMANDS = tuple(command_line.COMMANDS)
 SHOWN = {
-    "everyday": "init report context watch usage lost limit learn rules why run",
+    "everyday": "init report context watch usage lost limit learn rules why ui run",
     "setup": "doctor uninstall pause resume trust config",
     "builders": "count fit check repair window models",
 }

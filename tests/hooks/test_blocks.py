@@ -324,7 +324,7 @@ def test_an_older_file_has_no_blocks_and_no_trouble(tmp_path: Path) -> None:
 
 LOOSENS = (
     """
-brim pause|brim pause 2h|brim limit raise 50/day|brim limit remove|brim limit shop none|brim limit continue
+brim pause|brim pause 2h|brim ui|brim limit raise 50/day|brim limit remove|brim limit shop none|brim limit continue
 brim rules allow pnpm --once|brim rules remove pnpm|brim rules edit pnpm|brim forget pnpm|brim edit pnpm
 brim config set --user hooks.protect false|brim config unset notify|brim trust|brim trust --yes|brim trust --remove
 brim uninstall --yes|brim spend raise shop 5|brim ledger limit shop none|brim backup restore x|brim rules import x.jsonl

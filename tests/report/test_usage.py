@@ -132,7 +132,7 @@ def test_every_way_of_adding_up_has_the_same_sum(by: str) -> None:
     found = grouped(requests, by, partial(in_calendar, utc=True))
     assert sum(each.output_tokens for each in found) == sum(range(20))
     assert sum(each.cost for each in found) == sum(range(20))
-    expected = {"day": 10, "week": 2, "month": 1, "model": 3, "session": 4, "project": 2, "block": 20}
+    expected = {"day": 10, "week": 2, "month": 1, "model": 3, "session": 4, "project": 2, "branch": 2, "block": 20}
     assert len(found) == expected[by]
 
 

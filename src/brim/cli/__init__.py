@@ -30,6 +30,7 @@ SHOWN = {
         "learn": ("learn.learn", "Teach your agents a rule."),
         "rules": ("rules.listing", "List, show, edit, share and check rules."),
         "why": ("why.why", "Show what an agent would be told here, and why."),
+        "ui": ("ui.ui", "See sessions, rules and money in the browser."),
         "run": ("run.run", "Run an agent under supervision: gauge, compaction, limit."),
     },
     "setup": {

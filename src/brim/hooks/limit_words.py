@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from brim.spend.periods import Allowance
     from brim.store.books import Scope
 
+HELD = "Held by your user's limit."
+"""How a refusal begins."""
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
@@ -42,7 +44,7 @@ def refusal(about: Scope | Allowance, now: float) -> str:
     """Return why the agent's call is held. It never has the commands that lift the limit."""
     until = "until then, or " if about.ends is not None else ""
     return (
-        f"Held by your user's limit. {status(about, now)} No tool runs {until}until a person answers. "
+        f"{HELD} {status(about, now)} No tool runs {until}until a person answers. "
         "Wrap up now without tools: start nothing new, and say in a few lines what is done, what is not, what failed, "
         "and what the next step would be."
     )

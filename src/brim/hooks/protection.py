@@ -43,7 +43,7 @@ _PLUGINS = ("/.claude/plugins/", "/.codex/plugins/", "/.gemini/extensions/")
 """Where agents keep their plugins, brim's among them."""
 
 LOOSENING: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(("pause", "uninstall", "trust", "allow", "remove", "forget", "edit", "import"), ()),
+    **dict.fromkeys(("pause", "uninstall", "trust", "allow", "remove", "forget", "edit", "import", "ui"), ()),
     "config": ("set", "unset"),
     "backup": ("restore",),
     "limit": ("raise", "remove", "continue", "none", "unlimited"),

@@ -170,7 +170,13 @@ def context_report(
     *since* is the number of an earlier request to compare it with. A number that the file doesn't have is an
     ``InputError``. *index* is the file that keeps what was read for the next time.
     """
-    requests = _requests(os.path.realpath(reading["path"]), at, RequestIndex(index), on_read)
+    return context_at(reading, session_requests(reading["path"], at=at, index=index, on_read=on_read), at, since)
+
+
+def context_at(
+    reading: Reading, requests: Sequence[Request], at: int | None = None, since: int | None = None
+) -> ContextReport:
+    """Return what fills the window of the session in *reading*, whose *requests* were read before."""
     for name, number in (("--at", at), ("--since", since)):
         if number is not None and not 1 <= number <= len(requests):
             known = f"it has 1 to {len(requests)}" if requests else "it has none that brim can take apart"
@@ -183,18 +189,21 @@ def context_report(
     return ContextReport(reading, request, len(requests), brims_share(requests[:number]), before, change)
 
 
-def _requests(path: str, at: int | None, index: RequestIndex, on_read: Callable[[int], object]) -> list[Request]:
+def session_requests(
+    path: str, *, at: int | None = None, index: str = "", on_read: Callable[[int], object] = int
+) -> list[Request]:
     """Return the requests in *path*, each with what was known before it, from other sessions too.
 
     If request *at* (None: the last one) has only a prior, and the index doesn't help, earlier sessions next to the file
     are read.
     """
-    before = index.mark(path)
-    thread, reached = read_thread(path, mark=before, marking=index.is_kept, on_read=on_read)
+    path, kept = os.path.realpath(path), RequestIndex(index)
+    before = kept.mark(path)
+    thread, reached = read_thread(path, mark=before, marking=kept.is_kept, on_read=on_read)
     begins = next((sent.time for sent in thread.sent if sent.time is not None), 0.0)
-    requests = requests_of(thread, *index.learned(path, begins))
+    requests = requests_of(thread, *kept.learned(path, begins))
     if thread.sent and (before is None or before.offset != reached.offset):
-        index.keep(path, reached, requests)
+        kept.keep(path, reached, requests)
     shown = requests[-1 if at is None else at - 1 :][:1]
     for sibling in _earlier(path, begins) if shown and shown[0].known.basis == "estimated" else ():
         with suppress(InputError):

@@ -26,7 +26,7 @@ from brim.tracking.sessions import FileUsage, Scan, Stamp
 FILE = "usage.db"
 """The name of the index in the user's folder."""
 
-VERSION = 7
+VERSION = 8
 """What the rows mean. A file of another version is emptied."""
 
 _TABLES = os.path.join(os.path.dirname(__file__), "data", "index.sql")

@@ -121,7 +121,7 @@ def named_session(workspace: Workspace, session: str) -> list[tuple[str, bool]]:
     if os.path.exists(session) or os.sep in session or session.endswith(".jsonl"):
         return [(session, True)]
     files = newest_first(workspace.environ, workspace.cwd)
-    ids = [(_id_of(file), file.path, here) for file, here in files]
+    ids = [(session_id(file), file.path, here) for file, here in files]
     found = {id: (path, here) for id, path, here in ids if id.lower().startswith(session.lower())}
     if len(found) > 1 and session not in found:
         names = ", ".join(id[:16] for id in list(found)[:5])
@@ -140,7 +140,7 @@ def _compacted(workspace: Workspace) -> Iterator[tuple[str, bool]]:
             yield file.path, here
 
 
-def _id_of(file: SessionFile) -> str:
+def session_id(file: SessionFile) -> str:
     """Return the id of the session in *file*, by its name; Gemini CLI's has only how it begins."""
     stem = os.path.splitext(os.path.basename(file.path))[0]
     found = _ID.search(stem)

@@ -43,7 +43,7 @@ SCHEMA = 1
 GROUPINGS = {"daily": "day", "weekly": "week", "monthly": "month", "session": "session", "blocks": "block"}
 """The words for what to add up by that other tools use, and ours."""
 
-BY = ("day", "week", "month", "model", "session", "project", "block")
+BY = ("day", "week", "month", "model", "session", "project", "branch", "block")
 """What requests can be added up by. A block is a billing window of five hours."""
 
 BLOCK = 5 * 3600.0
@@ -244,7 +244,7 @@ def grouped(requests: Iterable[tuple[Request, Source]], by: str, day_of: Callabl
 
     *day_of* is ``in_calendar``, or as that. A billing window ends five hours after its beginning.
     """
-    sums: dict[str, Sum] = {}
+    sums: dict[tuple[str, str], Sum] = {}
     begin = float("-inf")
     if by == "block":
         requests = sorted(requests, key=lambda each: (each[0].time is not None, each[0].time or 0.0))
@@ -252,13 +252,14 @@ def grouped(requests: Iterable[tuple[Request, Source]], by: str, day_of: Callabl
         if by == "block" and request.time is not None:
             begin = request.time // 3600 * 3600 if request.time - begin >= BLOCK else begin
             name = day_of(begin, "%Y-%m-%d %H:%M")
-        elif by in ("model", "session"):
-            name = request.model if by == "model" else request.session
+        elif by in ("model", "session", "branch"):
+            name = getattr(request, by)
         else:
             name = source.project if by == "project" else _period(day_of(request.time), by)
-        if name not in sums:
-            sums[name] = Sum(name, source.project)
-        sums[name].add(request, source)
+        key = name, source.project if by == "branch" else ""  # most projects have a branch of the same name
+        if key not in sums:
+            sums[key] = Sum(name, source.project)
+        sums[key].add(request, source)
     if by in ("day", "week", "month", "block"):
         return sorted(sums.values(), key=lambda each: each.name)
     return sorted(sums.values(), key=lambda each: (-each.cost, -each.total_tokens, each.name))
@@ -448,7 +449,7 @@ class UsageReport:
 
     def _row(self, each: Sum) -> dict[str, Any]:
         row = {self.by: each.name or None, **each.to_dict()}
-        if self.by == "session":
+        if self.by in ("session", "branch"):
             row |= {"project": each.project or None}
         if self.by in ("session", "block"):
             row |= {"first": iso(each.first), "last": iso(each.last)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from brim.config import Config
@@ -22,7 +22,7 @@ from brim.tracking.budget import ContextBudget
 from brim.tracking.estimate import Calibrator
 from brim.tracking.events import Compaction, Event, ModelSeen, RunTotal, StateSeen, Usage
 from brim.tracking.gauge import ContextNotice
-from brim.tracking.live import Counts, Tick
+from brim.tracking.live import Counts, Tick, follow, ignore
 from brim.tracking.notices import INPUT_REQUESTED, Notice
 from brim.tracking.plan_windows import current_plan_windows
 from brim.tracking.windows import DEFAULT_WINDOW
@@ -197,6 +197,26 @@ class Watch:
             windows = {event.model: event.window}
         for model, tokens in windows.items():
             memory.window(model, tokens)
+
+
+def read_session(
+    path: str,
+    config: Config,
+    environ: Mapping[str, str],
+    *,
+    taken: Callable[[int], object] = ignore,
+    seen: Callable[[list[Event]], object] = len,
+) -> Reading:
+    """Return the state of the session in the file *path* as it is now. Looking changes nothing.
+
+    *taken* gets the size of each block that was read, *seen* the events.
+    """
+    watch = Watch(config, environ=environ)
+    counts, ticks = follow(path, interval=1.0, idle=None, once=True, taken=taken)
+    for tick in ticks:
+        watch.take(tick.events, live=False)
+        seen(tick.events)
+    return watch.reading(path, counts)
 
 
 # What is remembered of models ------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import Any
 from brim.behaviors.behavior import Behavior, BehaviorKind, Status
 from brim.config import Config
 from brim.injection.mapper import ActivationTierMapper
+from brim.injection.tiers import Tier
 from brim.store.planner import costs_of
 from brim.store.scopes import Scopes
 
@@ -97,3 +98,18 @@ def tier_totals(scopes: Scopes, config: Config, live: list[Behavior]) -> tuple[d
         for tier, value in TIERS.items()
     }
     return totals, costs.counter
+
+
+def tier_tokens(scopes: Scopes, behavior: Behavior, config: Config) -> dict[str, int]:
+    """Return what *behavior* costs at each tier, most detail first, for the model and the format of the settings."""
+    return all_tier_tokens(scopes, [behavior], config)[behavior.id]
+
+
+def all_tier_tokens(scopes: Scopes, behaviors: Sequence[Behavior], config: Config) -> dict[str, dict[str, int]]:
+    """Return what each of *behaviors* costs at each tier, by id."""
+    costs = costs_of(scopes, [each.id for each in behaviors], config)
+    tiers = (Tier.FULL, Tier.SUMMARY, Tier.NAME_ONLY)
+    return {
+        each.id: {str(tier).replace("-", "_"): int(costs.count(costs.item(each, tier)[0])) for tier in tiers}
+        for each in behaviors
+    }

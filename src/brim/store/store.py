@@ -351,9 +351,17 @@ class Store(Closing):
         with self.writing():
             add_event(self.database, event)
 
-    def events(self, *, behavior: str | None = None, kind: str | None = None, limit: int | None = None) -> list[Event]:
-        """Return the events, oldest first; of one *behavior* or *kind*; with *limit* only the newest so many."""
-        given = {name: value for name, value in (("behavior", behavior), ("kind", kind)) if value is not None}
+    def events(
+        self,
+        *,
+        behavior: str | None = None,
+        kind: str | None = None,
+        session: str | None = None,
+        limit: int | None = None,
+    ) -> list[Event]:
+        """Return the events, oldest first; of one *behavior*, *kind* or *session*; with *limit* only the newest."""
+        asked = {"behavior": behavior, "kind": kind, "session": session}
+        given = {name: value for name, value in asked.items() if value is not None}
         where = f"WHERE {' AND '.join(f'{name} = ?' for name in given)}" if given else ""
         sql = f"SELECT kind, time, behavior, session, detail FROM events {where} ORDER BY number DESC LIMIT ?"  # noqa: S608
         rows = self.database.rows(sql, (*given.values(), ALL if limit is None else limit))

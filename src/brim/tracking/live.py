@@ -54,7 +54,7 @@ def ignore(_: int) -> None:
 class Counts:
     """How many lines a source has read, and how many of them it could not use."""
 
-    def __init__(self, taken: Callable[[int], None] = ignore) -> None:
+    def __init__(self, taken: Callable[[int], object] = ignore) -> None:
         self.taken = taken
         """Gets the size of each block that was read from a file."""
         self.forget()
@@ -97,7 +97,7 @@ class Counts:
 
 
 def follow(
-    path: str, *, interval: float, idle: float | None, once: bool, taken: Callable[[int], None] = ignore
+    path: str, *, interval: float, idle: float | None, once: bool, taken: Callable[[int], object] = ignore
 ) -> tuple[Counts, Iterator[Tick]]:
     """Return the lines of the file *path* and of its sub-agents, for as long as they grow.
 
@@ -206,7 +206,7 @@ def _is_ready(handle: int, seconds: float) -> bool:
 class _Session:
     """The file of a session, and those of its sub-agents as they come."""
 
-    def __init__(self, path: str, taken: Callable[[int], None] = ignore) -> None:
+    def __init__(self, path: str, taken: Callable[[int], object] = ignore) -> None:
         self._path, self.counts = path, Counts(taken)
         self._tails: dict[str, _Tail] = {}
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from io import FileIO
 from operator import attrgetter
+from threading import active_count
 from typing import Any, BinaryIO, NamedTuple, Protocol, Self
 
 from brim.errors import InputError
@@ -168,12 +169,15 @@ def newest(environ: Mapping[str, str], folder: str | None) -> Newest:
     return Newest(found[0].path, found[1])
 
 
-def newest_first(environ: Mapping[str, str], folder: str | None) -> Iterator[tuple[SessionFile, bool]]:
+def newest_first(
+    environ: Mapping[str, str], folder: str | None, files: Iterable[SessionFile] | None = None
+) -> Iterator[tuple[SessionFile, bool]]:
     """Yield the sessions of the project in *folder*, then all others, each with whether it is one of the project.
 
-    The one that was written to last comes first; files of sub-agents are left out.
+    The one that was written to last comes first; files of sub-agents are left out. *files* are ``own_files``, if they
+    were listed before.
     """
-    files = [each for each in own_files(environ) if not subagent_of(each.path)]
+    files = [each for each in files or own_files(environ) if not subagent_of(each.path)]
     files.sort(key=lambda each: (-each.stamp.modified, each.path))
     projects: list[str] = []  # an agent may have been started at the top of the project, but never at home
     while folder and folder not in (environ.get("HOME") or os.path.expanduser("~"), os.path.dirname(folder)):
@@ -295,15 +299,17 @@ class Request:
     extras: Sequence[int] = ()
     compactions: Sequence[Sequence[Any]] = ()
     """The fields of each ``Tokens`` in the usage's ``compactions``, as JSON can hold them."""
+    branch: str = ""
+    """The git branch that the agent was on, empty if no line says."""
 
     @classmethod
-    def of(cls, event: Usage, path: str) -> Self:
+    def of(cls, event: Usage, path: str, branch: str = "") -> Self:
         """Return what a reader's *event* from the file *path* says; one without a key is keyed by its place."""
         used, key = event.tokens, event.request or f"{PLACE}{event.at}:{path}"
         about = (not event.agent, event.final, event.model, event.time, event.session)
         compactions = [[getattr(each, name) for name in Tokens.__match_args__] for each in used.compactions]
         priced: dict[str, Any] = {"reported": event.cost, "extras": used.extras, "compactions": compactions}
-        return cls(key, *about, *_COUNTS(used), used.writes_are_input, used.factors, **priced)
+        return cls(key, *about, *_COUNTS(used), used.writes_are_input, used.factors, **priced, branch=branch)
 
     @property
     def tokens(self) -> Tokens:
@@ -377,6 +383,8 @@ class FileUsage:
     """The folder that the agent worked in, empty if no line says."""
     broken: int = 0
     """Lines that couldn't be read; without an observer, only those that should report usage are looked at."""
+    branch: str = ""
+    """The git branch that the last line says."""
 
     def add(self, found: Request | Total) -> None:
         """Add a request or a total, if it ranks above what is known."""
@@ -390,11 +398,13 @@ class FileUsage:
     def take(self, event: Event | None, path: str) -> None:
         """Add what a reader's *event* from the file *path* says."""
         if isinstance(event, Usage):
-            self.add(Request.of(event, path))
+            self.add(Request.of(event, path, self.branch))
         elif isinstance(event, RunTotal) and not event.agent:
             self.add(Total.of(event))
         elif isinstance(event, StateSeen) and event.name == "folder":
             self.folder = self.folder or event.value
+        elif isinstance(event, StateSeen) and event.name == "branch":
+            self.branch = event.value
 
     def merge(self, newer: FileUsage) -> Self:
         """Add what was read after this, and return all of it."""
@@ -517,6 +527,7 @@ def _transcript(file: BinaryIO, path: str, slug: str, offset: int, observer: Obs
             if isinstance(message, dict) and message.get("id"):
                 said = (message["id"], message.get("usage"), parsed.get("requestId"), parsed.get("isSidechain"))
             if said is None or said != last:  # most lines repeat the one before
+                found.branch = text(parsed, "gitBranch")
                 event = report_of(parsed, agent=agent, at=at)
                 found.take(event, path)
                 if isinstance(event, Usage):
@@ -558,7 +569,8 @@ def scan_many(
     """
     left = set(range(len(files)))
     if not processes:
-        worthwhile = hasattr(os, "fork") and sum(file.unread for file in files) >= ENOUGH
+        # A child of a process with threads may wait for a lock that no thread of its own holds.
+        worthwhile = hasattr(os, "fork") and active_count() == 1 and sum(file.unread for file in files) >= ENOUGH
         processes = min(len(files), MOST_PROCESSES, os.cpu_count() or 1) if worthwhile else 1
     for place, found in _in_processes(files, processes, observe) if processes > 1 else ():
         left.discard(place)

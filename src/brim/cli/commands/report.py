@@ -22,7 +22,6 @@ from brim.cli.output import (
     emit,
     facts,
     heading,
-    home_path,
     lines,
     note,
     paint,
@@ -38,6 +37,7 @@ from brim.files import data_file, save
 from brim.install.receipt import read_records
 from brim.report.cache import CAUSES
 from brim.report.index import FILE
+from brim.report.names import Names
 from brim.report.overview import BASIS, DAYS, LOST_KINDS, LostSum, Overview, WasteSum, sessions_report
 from brim.report.usage import in_calendar
 from brim.report.waste import ADVICE
@@ -132,27 +132,6 @@ _CAUSES = {
 }
 """What the causes of a cache break are called in a table."""
 _YOURS = {"instruction": "your "}
-
-
-class Names:
-    """What paths, commands and projects are called: as they are, or, *hidden*, by a number."""
-
-    def __init__(self, *, hidden: bool = False) -> None:
-        self._hidden = hidden
-        self._numbers: dict[tuple[str, str], int] = {}
-
-    def of(self, text: str, kind: str) -> str:
-        """Return the name of *text*, which is of a *kind*: ``file``, ``command``, ``project`` or ``session``."""
-        if not self._hidden or not text:
-            return home_path(text)
-        kind = "file" if kind == "result" and "/" in text and " " not in text else kind
-        number = self._numbers.setdefault((kind, text), 1 + sum(each[0] == kind for each in self._numbers))
-        ending = os.path.splitext(text)[1] if kind == "file" else ""
-        return f"{kind} {number}{f' ({ending})' if ending.isascii() and 1 < len(ending) < 8 else ''}"
-
-    def part(self, label: str) -> str:
-        """Return the name of a part of a request; hidden, only what kind of part it is."""
-        return label.partition(":")[0] if self._hidden else label
 
 
 def summary(found: Overview, *, installed: bool) -> str:

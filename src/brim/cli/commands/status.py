@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import time
 from argparse import Namespace
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from brim.behaviors.behavior import LIVE, Status
 from brim.cli.commands.report import look, one_line, show_summary
 from brim.cli.gauge import plan_lines
 from brim.cli.options import add_json, command, here, own_prices
@@ -17,26 +15,21 @@ from brim.cli.output import (
     dollars,
     emit,
     facts,
-    fields_of,
     home_path,
     lines,
     table,
     tell_all,
 )
 from brim.errors import InputError
-from brim.hooks.process import is_paused
-from brim.hooks.standing import project_status
 from brim.install.receipt import read_records
+from brim.install.status import home_status
 from brim.report.lost import named_session
-from brim.report.watch import Watch
-from brim.store.backup import lost_rules
-from brim.store.suggestions import Suggestions
+from brim.report.watch import read_session
 from brim.tracking.auto_compact import AutoCompact
 from brim.tracking.gauge import percent
-from brim.tracking.live import follow, ignore
-from brim.tracking.plan_windows import PlanWindow, current_plan_windows
+from brim.tracking.plan_windows import PlanWindow
 from brim.tracking.sessions import newest
-from brim.workspace import DATABASE, Workspace
+from brim.workspace import Workspace
 
 if TYPE_CHECKING:
     from brim.report.watch import Reading
@@ -59,11 +52,7 @@ def session_of(workspace: Workspace, path: str = "") -> Reading | None:
     if not path:
         return None
     own_prices(workspace.config)
-    watch = Watch(workspace.config, environ=workspace.environ)  # without a memory: looking changes nothing
-    counts, ticks = follow(path, interval=1.0, idle=None, once=True, taken=ignore)
-    for tick in ticks:
-        watch.take(tick.events, live=False)
-    return watch.reading(path, counts)
+    return read_session(path, workspace.config, workspace.environ)
 
 
 @command(add_json)
@@ -84,65 +73,10 @@ def status(options: Namespace) -> int:
         show_summary(past)
         tell_all(*past.reading.failed)
         return 0
-    with workspace.open() as scopes:
-        live = [(each.scope, each.status) for each in scopes.behaviors(LIVE)]
-        changes = workspace.changes_of(scopes)
     session = session_of(workspace)
-    spending = project_status(workspace)
-    waiting = sum(state is Status.PENDING for _, state in live)
-    found: dict[str, Any] = {
-        "project": workspace.project,
-        "trusted": workspace.trusted,
-        "session": None if session is None else dict(session),
-        "rules": {
-            "project": sum(scope == "project" for scope, _ in live),
-            "user": sum(scope == "user" for scope, _ in live),
-            "pending": waiting,
-            "corrections": len(Suggestions(workspace.home).waiting(workspace.project)),
-        },
-        "spending": None if spending is None else fields_of(spending),
-        "plan_windows": [each.to_dict() for each in current_plan_windows(workspace.environ, workspace.now)],
-        "paused": is_paused(workspace.home),
-        "installed": installed,
-        "report": past.headline,
-    }
-    found["attention"] = [{"text": text, "fix": fix} for text, fix in _attention(found, workspace, changes)]
+    found = home_status(workspace, almost_full=session is not None and session["should_compact"]).to_dict()
+    found |= {"session": None if session is None else dict(session), "report": past.headline}
     return emit(found, lambda found: _status_view(found, one_line(past)), options.as_json)
-
-
-def _attention(found: dict[str, Any], workspace: Workspace, changes: str) -> list[tuple[str, str]]:
-    """Return what needs attention, each with the command that helps."""
-    session, spending, waiting = found["session"], found["spending"], found["rules"]["pending"]
-    project = workspace.scope_folders.get("project")
-    memory = workspace.memory_problem
-    corrections = found["rules"]["corrections"]
-    lost = lost_rules(os.path.join(project, DATABASE), workspace.home) if project else None
-    wants: list[tuple[bool, str, str]] = [
-        (not found["installed"], "brim is not installed in your agents", "brim init"),
-        (found["paused"], "hooks are paused", "brim resume"),
-        (
-            bool(found["rules"]["project"]) and not workspace.trusted,
-            "this project isn't trusted, so agents don't hear its rules",
-            "brim trust",
-        ),
-        (lost is not None, "this project's store has lost rules, and brim kept a copy", "brim backup restore"),
-        (
-            "project" in workspace.problems,
-            "this project's rules can't be read, so agents go without",
-            "brim doctor",
-        ),
-        (bool(changes), changes.partition(":")[0], "brim trust"),
-        (
-            memory is not None,
-            "agents don't use the memory in .context/",
-            "brim trust" if memory is not None and memory.reason == "foreign" else "brim doctor",
-        ),
-        (waiting > 0, f"{counted(waiting, 'note')} of agents to review", "brim rules review"),
-        (corrections > 0, f"{counted(corrections, 'correction')} to review", "brim rules review"),
-        (bool(spending) and spending["state"] != "open", "the limit of this project is reached", "brim limit"),
-        (bool(session) and session["should_compact"], "the window is almost full: compact soon", "brim context"),
-    ]
-    return [(text, fix) for wanted, text, fix in wants if wanted]
 
 
 def _status_view(found: dict[str, Any], past: str) -> str:

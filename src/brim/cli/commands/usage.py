@@ -96,7 +96,7 @@ def show(report: UsageReport) -> None:
     last = [_cells(report.total, "total")]
     if report.rest:
         last.append(_rest_cells(report.unattributed))
-    if by == "session":
+    if by in ("session", "branch"):
         head.append("project")
         rows = [[*row, each.project or "unknown"] for row, each in zip(rows, report.sums, strict=True)]
         last = [[*row, ""] for row in last]

@@ -1,0 +1,119 @@
+"""How figures and texts are written for people: money, tokens, shares, ages, paths. One of each."""
+
+from __future__ import annotations
+
+import os
+
+DOLLAR = 1_000_000
+"""Micro-dollars."""
+
+_BLANK = (
+    *((0x034F, 0x034F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x2800, 0x2800), (0x3164, 0x3164)),
+    *(
+        (0xFE00, 0xFE0F),
+        (0xFFA0, 0xFFA0),
+        (0x1107F, 0x1107F),
+        (0x16FE4, 0x16FE4),
+        (0x1D159, 0x1D159),
+        (0xE0100, 0xE01EF),
+    ),
+)
+"""First and last of the printable characters that nothing is drawn for: text can hide in them."""
+
+
+def printable(text: str) -> str:
+    """Return *text* with every character visible that steers a terminal or isn't drawn: anyone may have written it.
+
+    >>> printable("a\\u200bb\\x1b[2J")
+    'a<U+200B>b<U+001B>[2J'
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(letter if _is_seen(letter) else f"<U+{ord(letter):04X}>" for letter in text)
+
+
+def _is_seen(letter: str) -> bool:
+    """Whether *letter* is drawn; spaces of every width are."""
+    if letter.isascii():
+        return letter.isprintable()
+    code = ord(letter)
+    return (letter.isprintable() or (letter.isspace() and code >= 0xA0 and code not in (0x2028, 0x2029))) and not any(
+        first <= code <= last for first, last in _BLANK
+    )
+
+
+def counted(count: int, what: str) -> str:
+    """Return *count* and *what* is counted.
+
+    >>> counted(1, "pair"), counted(2_000, "pair"), counted(2, "entry")
+    ('1 pair', '2,000 pairs', '2 entries')
+    """
+    plural = f"{what[:-1]}ies" if what.endswith("ry") else f"{what}s"
+    return f"{count:,} {what if count == 1 else plural}"
+
+
+def share(part: float, whole: float) -> str:
+    """Return *part* of *whole* as a percentage; empty if there is no whole.
+
+    >>> share(430, 1_000), share(43, 1_000), share(1, 10_000), share(0, 5)
+    ('43%', '4.3%', '<0.1%', '0%')
+    """
+    if whole <= 0:
+        return ""
+    percent = 100 * part / whole
+    if 0 < percent < 0.05:
+        return "<0.1%"
+    return f"{percent:,.1f}%" if 0 < percent < 9.95 else f"{percent:,.0f}%"
+
+
+def dollars(micro: int, *, up: bool | None = None) -> str:
+    """Return micro-dollars with two decimals, rounded to the nearest cent, or *up* or down if that is given.
+
+    >>> dollars(290_000), dollars(1_005), dollars(1_005, up=True), dollars(999_999, up=False), dollars(-20_000)
+    ('$0.29', '<$0.01', '$0.01', '$0.99', '-$0.02')
+    """
+    cent = DOLLAR // 100
+    if up is None and 0 < micro < cent // 2:
+        return "<$0.01"
+    cents = -(-abs(micro) // cent) if up else abs(micro) // cent if up is False else (abs(micro) + cent // 2) // cent
+    return f"{'-' if micro < 0 else ''}${cents // 100:,}.{cents % 100:02}"
+
+
+def rounded(tokens: int) -> str:
+    """Return *tokens* for a sentence, to three digits at most.
+
+    >>> rounded(950), rounded(14_060), rounded(410_400), rounded(2_345_000)
+    ('950', '14.1k', '410k', '2.3M')
+    """
+    for unit, one in (("M", 999_500), ("k", 1_000)):
+        if tokens >= one:
+            value = tokens / (1_000_000 if unit == "M" else 1_000)
+            return f"{value:,.1f}{unit}" if value < 99.95 else f"{value:,.0f}{unit}"
+    return str(tokens)
+
+
+def home_path(text: str) -> str:
+    """Return *text*, a path or a sentence with paths, for people: with ``~`` for the home folder, and printable."""
+    import re
+
+    home = os.path.expanduser("~").rstrip(os.sep)
+    return printable(re.sub(rf"(?<![\w.~/-]){re.escape(home)}(?![\w.-])", "~", text) if home else text)
+
+
+def readable_size(size: int) -> str:
+    """Return *size* in bytes in the unit that reads best; a kB is 1,000 bytes."""
+    for unit, one in (("GB", 10**9), ("MB", 10**6), ("kB", 1_000)):
+        if size >= one:
+            return f"{size / one:,.1f} {unit}"
+    return f"{size:,} B"
+
+
+def age(time: float | None, now: float) -> str:
+    """Return how long ago *time* was, in the largest unit; empty if it is None."""
+    if time is None:
+        return ""
+    seconds = max(0.0, now - time)
+    for unit, size in (("y", 365 * 86_400), ("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= size:
+            return f"{int(seconds / size) if unit == 'y' else round(seconds / size):,} {unit} ago"
+    return "just now"

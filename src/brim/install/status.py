@@ -1,0 +1,100 @@
+"""Where things stand in a project and on this machine, and what needs a person's attention."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from brim.behaviors.behavior import LIVE, Status
+from brim.figures import counted
+from brim.hooks.process import is_paused
+from brim.hooks.standing import project_status
+from brim.install.receipt import read_records
+from brim.spend.ledger import ScopeStatus
+from brim.store.backup import lost_rules
+from brim.store.suggestions import Suggestions
+from brim.tracking.plan_windows import PlanWindow, current_plan_windows
+from brim.workspace import DATABASE, Workspace
+
+
+@dataclass(frozen=True)
+class HomeStatus:
+    """How things stand for one person in one project."""
+
+    project: str | None
+    trusted: bool
+    rules: Mapping[str, int]
+    """How many there are of the ``project`` and of the ``user``, and how many notes and corrections wait."""
+    spending: ScopeStatus | None
+    plan_windows: tuple[PlanWindow, ...]
+    paused: bool
+    installed: bool
+    attention: tuple[tuple[str, str], ...]
+    """What needs attention, each with the command that helps."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        return {
+            **vars(self),
+            "rules": dict(self.rules),
+            "spending": None if self.spending is None else self.spending.to_dict(),
+            "plan_windows": [each.to_dict() for each in self.plan_windows],
+            "attention": [{"text": text, "fix": fix} for text, fix in self.attention],
+        }
+
+
+def home_status(workspace: Workspace, *, almost_full: bool = False) -> HomeStatus:
+    """Return how things stand; *almost_full* is whether the window of the current session is.
+
+    A *workspace* that goes on says so if a project can't be read.
+    """
+    installed, paused = bool(read_records(workspace.home)), is_paused(workspace.home)
+    with workspace.open() as scopes:
+        live = [(each.scope, each.status) for each in scopes.behaviors(LIVE)]
+        changes = workspace.changes_of(scopes)
+    rules = {
+        "project": sum(scope == "project" for scope, _ in live),
+        "user": sum(scope == "user" for scope, _ in live),
+        "pending": sum(state is Status.PENDING for _, state in live),
+        "corrections": len(Suggestions(workspace.home).waiting(workspace.project)),
+    }
+    spending = project_status(workspace)
+    wants = [
+        (not installed, "brim is not installed in your agents", "brim init"),
+        (paused, "hooks are paused", "brim resume"),
+        *_about_project(workspace, rules["project"], changes),
+        (rules["pending"] > 0, f"{counted(rules['pending'], 'note')} of agents to review", "brim rules review"),
+        (rules["corrections"] > 0, f"{counted(rules['corrections'], 'correction')} to review", "brim rules review"),
+        (
+            spending is not None and spending.state != "open",
+            "the limit of this project is reached",
+            "brim limit",
+        ),
+        (almost_full, "the window is almost full: compact soon", "brim context"),
+    ]
+    attention = tuple((text, fix) for wanted, text, fix in wants if wanted)
+    plan = tuple(current_plan_windows(workspace.environ, workspace.now))
+    return HomeStatus(workspace.project, workspace.trusted, rules, spending, plan, paused, installed, attention)
+
+
+def _about_project(workspace: Workspace, rules: int, changes: str) -> list[tuple[bool, str, str]]:
+    """Return what can be wrong with the project and its memory, and whether it is."""
+    folder, memory = workspace.scope_folders.get("project"), workspace.memory_problem
+    lost = lost_rules(os.path.join(folder, DATABASE), workspace.home) if folder else None
+    return [
+        (
+            bool(rules) and not workspace.trusted,
+            "this project isn't trusted, so agents don't hear its rules",
+            "brim trust",
+        ),
+        (lost is not None, "this project's store has lost rules, and brim kept a copy", "brim backup restore"),
+        ("project" in workspace.problems, "this project's rules can't be read, so agents go without", "brim doctor"),
+        (bool(changes), changes.partition(":")[0], "brim trust"),
+        (
+            memory is not None,
+            "agents don't use the memory in .context/",
+            "brim trust" if memory is not None and memory.reason == "foreign" else "brim doctor",
+        ),
+    ]

@@ -1,0 +1,161 @@
+"""The page Money: what was used, by day, project or branch, and the limits."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from brim.errors import InputError
+from brim.figures import dollars
+from brim.report.usage import Gathered, UsageReport, usage_report
+from brim.spend.limits import OPEN, Limit
+from brim.spend.money import micro_dollars
+from brim.spend.periods import EVERYWHERE, PERCENT, USD, Ceiling, in_unit, read_ceiling
+from brim.store.limits import LimitRow, Limits, ProjectRow
+from brim.tracking.sessions import SessionFile
+from brim.ui.place import Place, page
+from brim.workspace import Workspace
+
+BY = ("day", "week", "project", "branch", "model", "session")
+DAYS = {7: "7 days", 30: "30 days", 90: "90 days", 0: "everything"}
+MOST_ROWS = 200
+"""Rows of the table; ``brim usage --json`` has all."""
+ANSWERS = ("continue", "raise", "wrap_up", "stop")
+
+
+@contextmanager
+def open_limits(workspace: Workspace, *, make: bool = False) -> Iterator[Limits | None]:
+    """Open the limits of this person; None if nothing was spent or limited yet, unless *make*."""
+    if not make and not os.path.exists(workspace.database):
+        yield None
+        return
+    with workspace.open_ledger() as ledger:
+        where: Any = {"place": workspace.place, "home": workspace.home, "environ": workspace.environ}
+        yield Limits(ledger, **where, now=workspace.now)
+
+
+def projects_of(workspace: Workspace, limits: Limits | None) -> list[ProjectRow]:
+    """Return every project with its limits, as ``brim limit`` shows them."""
+    if limits is None:
+        return []
+    limit = workspace.config["spend.limit"]
+    return limits.projects(default=None if limit is None else Limit(micro_dollars(repr(limit), up=False)))
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One limit as it is drawn."""
+
+    row: LimitRow
+    said: str
+    spent: str
+    left: str
+    share: float
+    """Of the limit that is spent, at most 1."""
+    level: str
+    """``ok``, ``warn`` or ``compact``, as a window's."""
+
+
+def bar(row: LimitRow) -> Bar:
+    """Return how *row* is drawn."""
+    per = str(Ceiling(0, row.unit, row.period)).partition("/")[2]
+    said = _amount(row.amount, row.unit)
+    said = f"{said}/{per}" if per else f"{said} for each sub-agent" if row.period == "subagent" else f"{said} in all"
+    spent = "" if row.each or (row.unit == PERCENT and row.read_at is None) else _amount(row.spent, row.unit, up=True)
+    share = min(1.0, row.spent / row.amount) if row.amount and spent else 0.0
+    level = "compact" if row.left == 0 or row.state != OPEN else "warn" if share >= 0.8 else "ok"
+    return Bar(row, said, spent, "" if row.each else _amount(row.left, row.unit), share, level if spent else "ok")
+
+
+def _amount(amount: int, unit: str, *, up: bool = False) -> str:
+    return dollars(amount, up=up) if unit == USD else in_unit(amount, unit)
+
+
+def usage(place: Place, by: str, days: int) -> UsageReport:
+    """Return what was used in the last *days*, 0 is ever, as ``brim usage --by`` does."""
+    since = date.today() - timedelta(days=days - 1) if days else None
+    begin = time.mktime(since.timetuple()) if since else 0.0
+    files = place.files(begin)
+
+    def read(advance: Any) -> UsageReport:
+        return read_usage(place, files, by, since, lambda size, *_: advance(size))
+
+    size = sum(each.unread for each in files)
+    return place.work.get(("usage", by, days, *files), "your sessions", size, read)
+
+
+def read_usage(
+    place: Place, files: list[SessionFile], by: str, since: date | None, on_read: Callable[[int, int, int], object]
+) -> UsageReport:
+    """Return what was used in *files* since that day, without the single requests: there may be a million."""
+    found = usage_report(
+        files,
+        by=by,
+        since=since.isoformat() if since else None,
+        index=place.index,
+        models=place.workspace().config.yours["models"],
+        now=time.time(),
+        on_read=on_read,
+    )
+    return replace(found, reading=replace(found.reading, gathered=Gathered(), findings=[]))
+
+
+def money(place: Place, request: Request) -> Response:
+    """Show the page."""
+    by = request.query_params.get("by", "day")
+    given = request.query_params.get("days", "30")
+    if by not in BY or not given.isdigit() or int(given) not in DAYS:
+        raise InputError(f"by is one of {', '.join(BY)}, and days one of {', '.join(map(str, DAYS))}")
+    report = usage(place, by, int(given))
+    workspace = place.workspace()
+    with open_limits(workspace) as limits:
+        projects = [(each, [bar(row) for row in each.limits]) for each in projects_of(workspace, limits)]
+    sums = report.sums[::-1] if by in ("day", "week") else report.sums
+    shown: dict[str, Any] = {
+        "said": request.query_params.get("said", ""),
+        "by": by,
+        "days": int(given),
+        "every_by": BY,
+        "every_days": DAYS,
+    }
+    return page(
+        "money.html",
+        place,
+        here="money",
+        report=report,
+        sums=sums[:MOST_ROWS],
+        more=max(0, len(sums) - MOST_ROWS),
+        most=max((each.cost for each in sums), default=0),
+        projects=projects,
+        project=os.path.basename(workspace.place),
+        **shown,
+    )
+
+
+def set_limit(place: Place, form: dict[str, str]) -> str:
+    """Set, raise or remove a limit, or answer at one, as ``brim limit`` does."""
+    workspace = place.workspace()
+    action, scope, text = form.get("action", ""), form.get("scope", ""), form.get("limit", "").strip()
+    with open_limits(workspace, make=True) as limits:
+        assert limits is not None  # noqa: S101 - it was made
+        scope = scope or limits.scope(EVERYWHERE if form.get("everywhere") else form.get("project", ""))
+        name = limits.name(scope)
+        if action == "set":
+            rows = limits.set(scope, [read_ceiling(text)])
+            return f"{name}: {', '.join(bar(each).said for each in rows)}."
+        if action == "remove":
+            gone = limits.remove(scope, [text] if text else [])
+            return f"Removed from {name}: {', '.join(bar(each).said for each in gone)}."
+        if action not in ANSWERS:
+            raise InputError(f"a limit isn't answered with {action[:40]!r}")
+        limits.answer(scope, action, read_ceiling(text) if action == "raise" else None)
+        said = {"continue": "may go on", "raise": f"has a limit of {text} now", "wrap_up": "wraps up"}
+        return f"{name} {said.get(action, 'is stopped')}."

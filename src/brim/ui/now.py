@@ -1,0 +1,190 @@
+"""The page Now: live sessions, what needs attention, and today's money."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import date
+
+import anyio
+from starlette.background import BackgroundTask
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from brim.errors import BrimError
+from brim.hooks.process import paused_until
+from brim.install.status import HomeStatus, home_status
+from brim.report.lost import session_id
+from brim.report.usage import UsageReport
+from brim.report.watch import Reading
+from brim.spend.limits import OPEN
+from brim.store.limits import LimitRow
+from brim.tracking.auto_compact import AutoCompact
+from brim.ui.live import AWAKE, INTERVAL, MOST, Followed
+from brim.ui.money import open_limits, read_usage
+from brim.ui.place import Head, Place, about, page, render
+from brim.ui.work import PATIENCE, StillReading
+
+RECENT = 12
+"""Sessions that are listed though they rest."""
+LOOK = 2.0
+"""Seconds between two looks at what is not a session's own file."""
+
+
+@dataclass(frozen=True)
+class Card:
+    """One session on the page."""
+
+    id: str
+    head: Head
+    modified: float
+    followed: Followed | None = None
+
+    @property
+    def reading(self) -> Reading | None:
+        """Its state; None while it is read, and if it rests."""
+        return None if self.followed is None else self.followed.reading
+
+    @property
+    def headroom(self) -> str:
+        """How far it is to the point where the agent compacts on its own."""
+        reading = self.reading
+        if not reading or not reading["auto_compact"] or not reading["used_tokens"]:
+            return ""
+        point = AutoCompact(**reading["auto_compact"])
+        return point.told(reading["used_tokens"] + reading["answer_tokens"])[0]
+
+    @property
+    def level(self) -> str:
+        """How full it is: ``ok``, ``warn`` or ``compact``."""
+        reading = self.reading
+        if not reading or reading["utilization"] < reading["warn_threshold"]:
+            return "ok"
+        return "compact" if reading["utilization"] >= reading["compact_threshold"] else "warn"
+
+
+def cards(place: Place, *, follow: bool = True) -> tuple[list[Card], list[Card]]:
+    """Return the live sessions, and the last ones that rest. Without *follow*, only what is known is used."""
+    live: list[Card] = []
+    rest: list[Card] = []
+    config = place.workspace().config
+    for file in place.newest(MOST + RECENT):
+        modified = file.stamp.modified / 1e9
+        is_live = time.time() - modified < AWAKE and len(live) < MOST
+        followed = place.live.get(file.path) if is_live else None
+        if is_live and follow:
+            followed = place.live.follow(file.path, config, place.environ)
+        (live if is_live else rest).append(Card(session_id(file), about(file), modified, followed))
+    return live, rest[:RECENT]
+
+
+def today(place: Place, patience: float | None = PATIENCE) -> UsageReport | None:
+    """Return what was used today, by project; None if that is still being read, or with a *patience* of None wasn't."""
+    midnight = time.mktime(date.today().timetuple())
+    files = place.files(midnight)
+
+    def read(_: object) -> UsageReport:
+        return read_usage(place, files, "project", date.today(), lambda *_: None)
+
+    key = ("today", *files)
+    if patience is None and not place.work.knows(key):
+        return None
+    try:
+        return place.work.get(key, "today's sessions", sum(each.unread for each in files), read, patience or 0.0)
+    except StillReading:
+        return None
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A project that waits at a limit, or was stopped."""
+
+    name: str
+    scope: str
+    state: str
+    limit: LimitRow | None
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What the page says besides sessions and money."""
+
+    status: HomeStatus
+    waiting: list[Waiting]
+    paused_until: float
+
+
+def standing(place: Place) -> Standing:
+    """Return how things stand here, and which projects wait at a limit."""
+    workspace = place.workspace()
+    workspace.goes_on = True
+    waiting = []
+    with open_limits(workspace) as limits:
+        for project in limits.projects() if limits else ():
+            asked = next((each for each in project.limits if each.state != OPEN), None)
+            if asked or project.state != OPEN:
+                state = asked.state if asked else project.state
+                waiting.append(Waiting(project.name, project.scope, state, asked))
+    return Standing(home_status(workspace), waiting, paused_until(workspace.home))
+
+
+def fragments(place: Place, live: list[Card], rest: list[Card], *, patience: float | None = 0.02) -> dict[str, str]:
+    """Return the parts of the page that change, each by its id. *patience* is as in ``today``."""
+    return {
+        "problem": "",
+        "live": render("live.html", place, live=live),
+        "recent": render("recent.html", place, rest=rest),
+        "standing": render("standing.html", place, standing=standing(place)),
+        "today": render("today.html", place, today=today(place, patience)),
+    }
+
+
+def now(place: Place, request: Request) -> Response:
+    """Show the page."""
+    said = request.query_params.get("said", "")
+    parts = fragments(place, *cards(place, follow=False), patience=None)
+    answer = page("now.html", place, here="now", said=said, parts=parts)
+    # What takes longer begins when the page is there: the stream of events brings it.
+    answer.background = BackgroundTask(lambda: fragments(place, *cards(place)))
+    return answer
+
+
+async def events(place: Place, _: Request) -> Response:
+    """Send the parts of the page whenever they change."""
+
+    async def stream() -> AsyncIterator[str]:
+        sent: dict[str, str] = {}
+        live: list[Card] = []
+        looked = float("-inf")
+        while not place.live.ending:
+            found = {"live": render("live.html", place, live=live)}
+            if time.monotonic() - looked >= LOOK:
+                try:
+                    live, rest = await run_in_threadpool(cards, place)
+                    found = await run_in_threadpool(fragments, place, live, rest)
+                except BrimError as error:  # a store that is locked for a moment
+                    found = {"problem": render("problem.html", place, problem=str(error))}
+                looked = time.monotonic()
+            for id, html in found.items():
+                if sent.get(id) != html:
+                    sent[id] = html
+                    yield f"data: {json.dumps({'id': id, 'html': html})}\n\n"
+            yield ": here\n\n"
+            await anyio.sleep(INTERVAL)
+
+    return StreamingResponse(stream(), media_type="text/event-stream")
+
+
+def pause(place: Place, form: dict[str, str]) -> str:
+    """Pause the hooks for as long as the form says, or end the pause."""
+    from brim.install import installation  # it brings what reads rule files
+
+    if form.get("for") == "resume":
+        installation.resume(place.environ)
+        return "Hooks answer again."
+    length = form.get("for", "")
+    installation.pause(place.environ, seconds=installation.duration(length) if length else None)
+    return f"Hooks are paused{f' for {length}' if length else ' until you resume them'}."

@@ -1,0 +1,172 @@
+"""Where the pages look: a person's home, the project that ``brim ui`` was started in, and the agents' sessions."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import islice
+from typing import Any
+
+from starlette.responses import HTMLResponse, Response
+
+from brim.config import user_folder
+from brim.errors import InputError
+from brim.figures import age, counted, dollars, home_path, printable, readable_size, rounded, share
+from brim.hooks.limit_words import clock
+from brim.models.overrides import use
+from brim.report.index import FILE
+from brim.report.lost import session_id
+from brim.scratch.quotes import masked_line
+from brim.tracking.events import Message, StateSeen
+from brim.tracking.gauge import percent
+from brim.tracking.readers.stream import Feed, subagent_of
+from brim.tracking.sessions import SessionFile, Stamp, newest_first, own_files
+from brim.ui.gate import Keys
+from brim.ui.live import Live
+from brim.ui.work import Work
+from brim.workspace import Workspace
+
+HEAD_BYTES = 1 << 18
+"""How much of a file is read to learn what its session is about."""
+LONGEST_TITLE = 70
+FRESH = 1.0
+"""Seconds for which a list of the agents' files is taken to stay as it is."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """What a session is about, as its first lines say."""
+
+    title: str = ""
+    """The first words of the person, masked."""
+    folder: str = ""
+    branch: str = ""
+
+
+@dataclass
+class Place:
+    """One start of ``brim ui``."""
+
+    environ: Mapping[str, str]
+    cwd: str | None
+    keys: Keys = field(default_factory=Keys)
+    live: Live = field(default_factory=Live)
+    work: Work = field(default_factory=Work)
+    _listed: tuple[float, list[SessionFile]] = (0.0, [])
+
+    def workspace(self, folder: str | None = None) -> Workspace:
+        """Return the workspace of this moment: here, or in *folder*. Prices are the user's own."""
+        found = Workspace(self.environ, folder or self.cwd, who="person", now=time.time())
+        use(found.config.yours["models"])
+        return found
+
+    @property
+    def index(self) -> str:
+        """The file that remembers what was read of sessions."""
+        return os.path.join(user_folder(self.environ), FILE)
+
+    def files(self, since: float = 0.0) -> list[SessionFile]:
+        """Return the files of all sessions that were written to *since* then, sub-agents' too."""
+        if time.monotonic() - self._listed[0] > FRESH or not self._listed[1]:
+            begun = time.monotonic()
+            found = own_files(self.environ)
+            # Thousands of files take a while to list: then they are listed less often.
+            self._listed = begun + 20 * (time.monotonic() - begun), found
+        return [each for each in self._listed[1] if each.stamp.modified / 1e9 >= since]
+
+    def file(self, id: str) -> SessionFile:
+        """Return the file of the session *id* as it is now."""
+        for each in self.files():
+            if session_id(each) == id and not subagent_of(each.path):
+                with suppress(OSError):
+                    return each._replace(stamp=Stamp.of(os.stat(each.path)))
+                raise InputError("The file of this session is gone: its agent removes old ones, or you did.")
+        raise InputError("There is no such session: its file may have been removed.")
+
+    def newest(self, most: int) -> list[SessionFile]:
+        """Return the sessions that were written to last."""
+        return [file for file, _ in islice(newest_first(self.environ, None, self.files()), most)]
+
+
+@lru_cache(512)
+def head_of(path: str, _inode: int) -> Head:
+    """Return what the session in the file *path* is about."""
+    feed, found = Feed(), Head()
+    try:
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))) as file:
+            data = file.read(HEAD_BYTES)
+    except OSError:
+        return found
+    folder = branch = ""
+    for line in data.splitlines(keepends=True):
+        for event in feed.feed(line):
+            if isinstance(event, StateSeen) and event.name == "folder":
+                folder = folder or event.value
+            elif isinstance(event, StateSeen) and event.name == "branch":
+                branch = branch or event.value
+            elif isinstance(event, Message) and event.human and event.text.strip():
+                return Head(_title(event.text), folder, branch)
+    return Head("", folder, branch)
+
+
+def _title(text: str) -> str:
+    """Return the beginning of a prompt: its first sentence, if that is short enough, else whole words."""
+    line = masked_line(text, 4 * LONGEST_TITLE)
+    sentence = re.split(r"(?<=[.?!]) ", line, maxsplit=1)[0].rstrip(".")
+    if len(sentence) <= LONGEST_TITLE:
+        return sentence
+    return f"{line[:LONGEST_TITLE].rpartition(' ')[0] or line[:LONGEST_TITLE]}…"
+
+
+def about(file: SessionFile) -> Head:
+    """Return what the session in *file* is about, with the name of its project if no line says its folder."""
+    found = head_of(file.path, file.stamp.inode)
+    return found if found.folder else Head(found.title, file.slug, found.branch)
+
+
+def clock_time(moment: float | None) -> str:
+    """Return *moment* as ``14:32``; empty if it isn't known."""
+    try:
+        return "" if moment is None else time.strftime("%H:%M", time.localtime(moment))
+    except (OverflowError, ValueError, OSError):
+        return ""
+
+
+def _environment() -> Any:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    found = Environment(
+        loader=PackageLoader("brim.ui"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    words = (age, clock, clock_time, counted, dollars, home_path, percent, printable, readable_size, rounded, share)
+    found.filters |= {each.__name__: each for each in words}
+    found.filters["basename"] = lambda path: os.path.basename(path.rstrip("/")) or path
+    return found
+
+
+@lru_cache(1)
+def templates() -> Any:
+    """Return the templates; they are compiled when they are first used."""
+    return _environment()
+
+
+def render(name: str, place: Place, **values: Any) -> str:
+    """Return the template *name* with *values*; text in them is escaped."""
+    shown = {"form_token": place.keys.form, "now": time.time(), "said": "", **values}
+    text: str = templates().get_template(name).render(shown)
+    return text
+
+
+def page(name: str, place: Place, status: int = 200, **values: Any) -> Response:
+    """Return the template *name* as an answer."""
+    return HTMLResponse(render(name, place, **values), status)

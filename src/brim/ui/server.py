@@ -1,0 +1,169 @@
+"""The pages on this machine: which address is which page, and what becomes of errors."""
+
+from __future__ import annotations
+
+import re
+import sys
+import traceback
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from importlib import import_module
+from importlib.resources import files
+from threading import Thread
+from typing import Any
+from urllib.parse import quote
+
+from anyio.to_thread import current_default_thread_limiter
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from brim import loopback
+from brim.errors import BrimError, InputError, StoreError
+from brim.loopback import HOST, App, Limits
+from brim.ui.gate import Gate, read_form
+from brim.ui.place import Place, page, templates
+from brim.ui.work import StillReading
+
+LIMITS = Limits(body_size=1 << 20)
+THREADS = 6
+
+PAGES = {
+    "/": "now.now",
+    "/session/{id}": "session.session",
+    "/session/{id}/data": "session.data",
+    "/session/{id}/request/{number:int}": "session.at",
+    "/session/{id}/export": "session.export",
+    "/rules": "rules.rules",
+    "/rules/plan": "rules.plan",
+    "/rules/{id}": "rules.rule",
+    "/money": "money.money",
+}
+"""Which function shows which page; its module is imported when the page is first shown, or when there is time."""
+
+STREAMS = {"/events": "now.events", "/session/{id}/events": "session.events"}
+
+ACTIONS = {
+    "/pause": ("now.pause", "/"),
+    "/limit": ("money.set_limit", "/money"),
+    "/learn": ("rules.learn", "/rules"),
+    "/rule": ("rules.change_rule", "/rules"),
+    "/review": ("rules.review", "/rules"),
+}
+"""What forms do, and the page that is shown afterwards."""
+
+STATIC = {
+    "brim.css": "text/css",
+    "brim.js": "text/javascript",
+    "chart.js": "text/javascript",
+    "uplot.css": "text/css",
+    "uplot.js": "text/javascript",
+    "icon.svg": "image/svg+xml",
+}
+
+
+def build_app(place: Place, port: int) -> App:
+    """Return the application that is served at *port*."""
+
+    def shown(name: str) -> Any:
+        async def endpoint(request: Request) -> Response:
+            return await _answered(place, request, lambda: run_in_threadpool(_call, name, place, request))
+
+        return endpoint
+
+    def streamed(name: str) -> Any:
+        async def endpoint(request: Request) -> Response:
+            return await _answered(place, request, lambda: _call(name, place, request))
+
+        return endpoint
+
+    def done(name: str, then: str) -> Any:
+        async def endpoint(request: Request) -> Response:
+            async def answer() -> Response:
+                form = await read_form(request, place.keys)
+                back = form.pop("back", "")
+                said = await run_in_threadpool(_call, name, place, form)
+                target = back if re.fullmatch(r"/[\w/.-]*", back) and back[:2] != "//" else then
+                return RedirectResponse(f"{target}?said={quote(said)}", 303)
+
+            return await _answered(place, request, answer)
+
+        return endpoint
+
+    routes = [Route(path, streamed(name), methods=["GET"]) for path, name in STREAMS.items()]
+    routes += [Route(path, shown(name), methods=["GET"]) for path, name in PAGES.items()]
+    routes += [Route(path, done(*action), methods=["POST"]) for path, action in ACTIONS.items()]
+    routes.append(Route("/static/{name}", static, methods=["GET"]))
+    return Gate(Starlette(routes=routes, lifespan=_few_threads), port, place.keys)
+
+
+@asynccontextmanager
+async def _few_threads(_: Starlette) -> AsyncIterator[None]:
+    """Let pages share a few threads: each takes memory, and there is one person to read them."""
+    current_default_thread_limiter().total_tokens = THREADS
+    yield
+
+
+def _call(name: str, place: Place, given: Any) -> Any:
+    module, _, function = name.partition(".")
+    return getattr(import_module(f"brim.ui.{module}"), function)(place, given)
+
+
+def _prepare(place: Place) -> None:
+    """Do what the first page would wait for: while the browser starts, there is time for it."""
+    import_module("brim.ui.now")
+    for name in ("now", "live", "recent", "standing", "today"):
+        templates().get_template(f"{name}.html")
+    with suppress(BrimError, OSError):
+        place.files()
+
+
+async def _answered(place: Place, request: Request, answer: Callable[[], Awaitable[Response]]) -> Response:
+    """Return the answer, or a page that says what is wrong."""
+    try:
+        return await answer()
+    except StillReading as still:
+        return page("reading.html", place, 202, here="", still=still)
+    except BrimError as error:
+        code = 503 if isinstance(error, StoreError) else 404 if "session" in request.path_params else 400
+        return page("problem_page.html", place, code, here="", problem=str(error))
+    except Exception:  # our own mistake: the page says so, and the terminal has the rest
+        traceback.print_exc(file=sys.stderr)
+        return page("problem_page.html", place, 500, here="", problem="brim made a mistake; its terminal says more.")
+
+
+async def static(request: Request) -> Response:
+    """Return a file of the pages."""
+    name = request.path_params["name"]
+    if name not in STATIC:
+        return Response("no such file\n", 404, media_type="text/plain")
+    return Response(files("brim.ui").joinpath("static", name).read_bytes(), media_type=STATIC[name])
+
+
+def serve_ui(
+    environ: Mapping[str, str], cwd: str | None, port: int, *, any_port: bool, ready: Callable[[str, str], object]
+) -> None:
+    """Serve the pages until the process is told to end.
+
+    *ready* gets two links: one that works as long as the server runs, and one that works once, for starting a browser.
+    With *any_port*, another free port is taken if *port* is in use.
+    """
+    place = Place(environ, cwd)
+    try:
+        bound = loopback.listen(port)
+    except InputError:
+        if not any_port:
+            raise
+        bound = loopback.listen(0)
+    with bound:
+        port = bound.getsockname()[1]
+        link = f"http://{HOST}:{port}/?token="
+        Thread(target=_prepare, args=(place,), daemon=True, name="brim prepares").start()
+        ready(link + place.keys.token, link + next(iter(place.keys.once)))
+
+        def ending() -> None:
+            place.live.ending = True
+
+        loopback.serve(build_app(place, port), bound, LIMITS, ending=ending)

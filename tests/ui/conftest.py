@@ -1,0 +1,117 @@
+"""Serves the pages for a home of their own, in a thread of the tests' process, and asks for them as a browser does."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+import pytest
+import uvicorn
+
+from brim import loopback
+from brim.ui.place import Place
+from brim.ui.server import build_app
+from tests.cli.conftest import Brim
+from tests.ui.story import Story
+
+
+class Answer(NamedTuple):
+    """What the server said."""
+
+    status: int
+    headers: Mapping[str, str]
+    text: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.text)
+
+
+class World:
+    """A home and a project of their own."""
+
+    def __init__(self, root: Path) -> None:
+        self._run = Brim(root)
+        self.home, self.environ = self._run.home, self._run.environ
+        self.project = root / "shop"
+        (self.home / ".claude").mkdir(parents=True)
+        (self.project / ".git").mkdir(parents=True)
+
+    def brim(self, *words: str, code: int = 0) -> str:
+        """Run a command of brim in the project, and return what it printed."""
+        ran = self._run(*words, cwd=self.project)
+        assert ran.code == code, ran.err
+        return ran.out
+
+    def json(self, *words: str, code: int = 0) -> Any:
+        return json.loads(self.brim(*words, "--json", code=code))
+
+    def story(self, **about: Any) -> Story:
+        """Return a session of this project that began two hours ago."""
+        return Story(self.environ, self.project, **{"begin": time.time() - 7_000, "scale": 0.05, **about})
+
+
+class Pages:
+    """The pages of *world*, served at ``port``; the cookie is there already."""
+
+    def __init__(self, world: World, place: Place, port: int) -> None:
+        self.world, self.place, self.port = world, place, port
+        self.origin = f"http://127.0.0.1:{port}"
+        self.cookie = f"brim-{port}={place.keys.cookie}"
+
+    def ask(
+        self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
+    ) -> Answer:
+        """Send a request with *headers* and nothing else."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            connection.request(method, path, body, dict(headers or {}))
+            answer = connection.getresponse()
+            found = {name.lower(): value for name, value in answer.getheaders()}
+            return Answer(answer.status, found, answer.read().decode())
+        finally:
+            connection.close()
+
+    def get(self, path: str, **headers: str) -> Answer:
+        return self.ask("GET", path, headers={"Cookie": self.cookie, **headers})
+
+    def post(self, path: str, headers: Mapping[str, str] | None = None, /, **form: str) -> Answer:
+        """Send a form as our own pages do."""
+        body = urlencode({"form_token": self.place.keys.form, **form}).encode()
+        known = {"Cookie": self.cookie, "Origin": self.origin, "Content-Type": "application/x-www-form-urlencoded"}
+        return self.ask("POST", path, body, {**known, **(headers or {})})
+
+
+@contextmanager
+def served(world: World, cwd: Path | None = None) -> Iterator[Pages]:
+    """Serve the pages of *world* until the block ends."""
+    place = Place(world.environ, str(cwd or world.project))
+    with loopback.listen(0) as bound:
+        port = bound.getsockname()[1]
+        config = uvicorn.Config(build_app(place, port), ws="none", log_level="critical", timeout_graceful_shutdown=1)
+        server = uvicorn.Server(config)
+        thread = Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
+        thread.start()
+        try:
+            yield Pages(world, place, port)
+        finally:
+            place.live.ending = server.should_exit = True
+            thread.join(10)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+@pytest.fixture
+def pages(world: World) -> Iterator[Pages]:
+    with served(world) as found:
+        yield found

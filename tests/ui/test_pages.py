@@ -1,0 +1,256 @@
+"""Now, Rules and Money: what they show is what the commands say, and what is done there counts for the hooks."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import sqlite3
+import time
+from pathlib import Path
+
+import pytest
+
+from brim.figures import dollars
+from brim.hooks.process import answer_to
+from brim.store.suggestions import Suggestions
+from tests.ui.conftest import Pages, World, served
+
+HOSTILE = "</script><img src=x onerror=alert(1)>"
+
+
+def plain(text: str) -> str:
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split())
+
+
+def hook(world: World, event: str, **said: object) -> str:
+    data = {"session_id": "s1", "transcript_path": "", "cwd": str(world.project), "hook_event_name": event, **said}
+    return answer_to(event, "claude", data, world.environ, now=time.time())
+
+
+def test_empty_pages_say_what_to_do(pages: Pages) -> None:
+    assert "Start Claude Code" in plain(pages.get("/").text)
+    assert "No rule yet" in plain(pages.get("/rules").text)
+    assert "write 5/day below" in plain(pages.get("/money").text)
+    assert not (pages.world.home / ".brim" / "brim.db").exists()  # looking changes nothing
+
+
+def test_now_follows_live_sessions(world: World) -> None:
+    story = world.story()
+    story.play(cut=True)
+    with served(world) as pages:
+        for _ in range(100):
+            text = plain(pages.get("/").text)
+            if "claude-opus" in text and "reading today" not in text:
+                break
+            time.sleep(0.1)
+        reading = world.json("watch", str(story.path), "--once")
+        today = world.json("usage", "--since", "0d")
+        assert "shop · The importer drops the last supplier" in text
+        assert dollars(reading["cost"]) in text
+        assert f"{round(100 * reading['utilization'])}%" in text
+        assert dollars(today["total"]["cost"]) in text
+        assert "brim init" in text
+
+
+def test_hooks_are_paused_and_resumed(pages: Pages) -> None:
+    pages.world.brim("init", "--agent", "claude")
+    assert pages.post("/pause", **{"for": "30m"}).status == 303
+    assert "Resume the hooks" in pages.get("/").text
+    assert pages.world.json("status")["paused"] is True
+    pages.post("/pause", **{"for": "resume"})
+    assert pages.world.json("status")["paused"] is False
+    assert pages.post("/pause", **{"for": "soon"}).status == 400
+
+
+# Rules ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def taught(world: World) -> World:
+    world.brim("learn", "In Python files, use pathlib instead of os.path.", "--name", "use-pathlib")
+    world.brim("learn", "Never push to main.", "--kind", "constraint", "--name", "never-push")
+    world.brim("learn", "--user", "Run pytest with -x while you work on one failure.", "--task", "testing")
+    return world
+
+
+SITUATIONS = [
+    {},
+    {"prompt": "run the tests"},
+    {"file": "src/app.py", "tokens": "40"},
+    {"command": "git push", "prompt": "publish it", "tokens": "12"},
+    {"tokens": "0"},
+]
+
+
+@pytest.mark.parametrize("given", SITUATIONS, ids=str)
+def test_the_plan_is_that_of_why(taught: World, given: dict[str, str]) -> None:
+    words = [word for name, value in given.items() for word in (f"--{name}", value)]
+    ran = json.loads(taught.brim("why", *words, "--json", code=int(given.get("tokens") == "12")))
+    with served(taught) as pages:
+        query = "&".join(f"{name}={value.replace(' ', '+')}" for name, value in given.items())
+        text = pages.get(f"/rules/plan?{query}").text
+    rows = re.findall(r'data-rule="([^"]+)" data-tier="([^"]+)" data-tokens="(\d+)"', text)
+    assert rows == [(item["id"], item["tier"], str(item["tokens"])) for item in ran["items"]]
+    assert f'data-total="{ran["total_tokens"]}"' in text
+
+
+def test_a_budget_that_isnt_one(pages: Pages) -> None:
+    for tokens in ("-1", "x", "1e9"):
+        assert pages.get(f"/rules/plan?tokens={tokens}").status == 400
+
+
+def test_rules_are_listed_with_what_came_of_them(taught: World) -> None:
+    with served(taught) as pages:
+        text = plain(pages.get("/rules").text)
+        listed = taught.json("rules")["behaviors"]
+        assert "3 rules in force" in text
+        for each in listed:
+            assert each["summary"] or each["canonical"] in text
+            assert pages.get(f"/rules/{each['id']}").status == 200
+        assert pages.get("/rules/b-none").status == 400
+
+
+def test_rules_are_changed(taught: World) -> None:
+    with served(taught) as pages:
+        rule = next(each for each in taught.json("rules")["behaviors"] if each["name"] == "use-pathlib")
+        form = re.search(r"<textarea[^>]*>(.*?)</textarea>", pages.get(f"/rules/{rule['id']}").text, re.DOTALL)
+        assert form is not None
+        edited = html.unescape(form[1]).replace("os.path", "os.path, always")
+        assert pages.post("/rule", action="edit", rule=rule["id"], text=edited).status == 303
+        assert pages.post("/rule", action="edit", rule=rule["id"], text="kind: odd").status == 400
+        assert pages.post("/rule", action="block", rule=rule["id"], kind="run", pattern="npm install").status == 303
+        assert pages.post("/rule", action="block", rule=rule["id"], kind="run", pattern="git").status == 400
+        assert pages.post("/rule", action="block", rule=rule["id"], kind="run", pattern="git", sure="1").status == 303
+        now = taught.json("rules", "show", rule["id"])
+        assert "always" in now["canonical"]
+        assert now["blocks"] == ["run npm install", "run git"]
+        assert "npm install" in hook(taught, "PreToolUse", tool_name="Bash", tool_input={"command": "npm install x"})
+        pages.post("/rule", action="remove", rule=rule["id"])
+        assert taught.json("rules", "show", rule["id"])["status"] == "forgotten"
+        pages.post("/rule", action="restore", rule=rule["id"])
+        assert taught.json("rules", "show", rule["id"])["status"] == "active"
+        pages.post("/rule", action="replace", rule=rule["id"], text="In Python files, use anyio paths.")
+        assert taught.json("rules", "show", rule["id"])["status"] == "superseded"
+        assert pages.post("/rule", action="odd", rule=rule["id"]).status == 400
+        assert pages.post("/learn", text="").status == 400
+
+
+def test_a_correction_is_accepted_and_told_by_the_next_hook(world: World) -> None:
+    world.brim("init", "--agent", "claude")
+    Suggestions(str(world.home / ".brim")).add("no, use pnpm here", project=str(world.project), time=time.time())
+    with served(world) as pages:
+        text = pages.get("/rules").text
+        number = re.search(r'name="number" value="(\d+)"', text)
+        assert number is not None
+        assert pages.post("/review", action="accept", number=number[1], text="").status == 400
+        assert pages.post("/review", action="accept", number=number[1], text="Use pnpm, not npm.").status == 303
+        assert pages.post("/review", action="accept", number=number[1], text="Use pnpm, not npm.").status == 400
+        assert "Use pnpm" in hook(world, "SessionStart", source="startup") + hook(
+            world, "UserPromptSubmit", prompt="install the packages with npm"
+        )
+
+
+def test_what_waits_is_decided(taught: World) -> None:
+    taught.brim("learn", "Always push to main.", "--name", "always-push")
+    with served(taught) as pages:
+        assert "contradiction" in pages.get("/rules").text
+        taught.brim("learn", "Use pathlib instead of os.path in Python files.", "--force-new")
+        text = pages.get("/rules").text
+        pair = re.search(r'name="rule" value="([^"]+)"><input type="hidden" name="other" value="([^"]+)"', text)
+        assert pair is not None
+        assert pages.post("/rule", action="merge", rule=pair[1], other=pair[2]).status == 303
+        assert pages.post("/rule", action="merge", rule=pair[1], other=pair[2]).status == 400
+
+
+def test_hostile_rules_are_text(world: World) -> None:
+    world.brim("learn", f"Say {HOSTILE} to everyone.")
+    with served(world) as pages:
+        id = world.json("rules")["behaviors"][0]["id"]
+        for path in ("/rules", f"/rules/{id}", "/rules/plan", f"/?said={HOSTILE}", f"/rules?said={HOSTILE}"):
+            text = pages.get(path.replace(" ", "+")).text
+            assert "<img" not in text
+            assert "&lt;img" in text
+
+
+# Money ----------------------------------------------------------------------------------------------------------
+
+
+def test_money_is_that_of_usage(world: World) -> None:
+    story = world.story(branch="fix")
+    story.play(cut=True)
+    with served(world) as pages:
+        for by in ("day", "week", "project", "branch", "model", "session"):
+            said = world.json("usage", "--by", by)
+            text = plain(pages.get(f"/money?by={by}").text)
+            assert dollars(said["total"]["cost"]) in text
+            for row in said["rows"]:
+                assert str(row[by]).rpartition("/")[2][:8] in text
+        assert world.json("usage", "--by", "branch")["rows"][0]["branch"] == "fix"
+        for query in ("by=odd", "days=5", "days=x"):
+            assert pages.get(f"/money?{query}").status == 400
+
+
+def test_a_limit_is_set_and_the_next_call_held(world: World) -> None:
+    world.brim("init", "--agent", "claude")
+    with served(world) as pages:
+        assert pages.post("/limit", action="set", limit="0.01/day").status == 303
+        story = world.story(begin=time.time() - 300)
+        story.play(cut=True)
+        call = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "session_id": story.id}
+        assert "Held by your user's limit" in hook(world, "PreToolUse", **call, transcript_path=str(story.path))
+        text = pages.get("/").text
+        assert "waits at its limit" in text
+        scope = re.search(r'name="scope" value="([^"]+)"', text)
+        assert scope is not None
+        assert pages.post("/limit", action="raise", scope=scope[1], limit="50/day").status == 303
+        assert hook(world, "PreToolUse", **call, transcript_path=str(story.path)) == ""
+        shown = plain(pages.get("/money").text)
+        limit = world.json("limit")["projects"][0]["limits"][0]
+        assert "$50.00/day" in shown
+        assert f"{dollars(limit['spent'], up=True)} spent" in shown
+        pages.post("/limit", action="stop", scope=scope[1])
+        assert "deny" in hook(world, "PreToolUse", **call, transcript_path=str(story.path))
+        pages.post("/limit", action="continue", scope=scope[1])
+        pages.post("/limit", action="remove", scope=scope[1], limit="50/day")
+        assert world.json("limit")["projects"][0]["limits"] == []
+        for limit in ("5/fortnight", "", "nan"):
+            assert pages.post("/limit", action="set", limit=limit).status == 400
+
+
+# What can go wrong ----------------------------------------------------------------------------------------------
+
+
+def test_a_damaged_store_is_said_and_left_alone(world: World) -> None:
+    world.brim("learn", "--user", "Use pnpm.")
+    store = Path(world.home, ".brim", "brim.db")
+    store.write_bytes(b"nothing that SQLite knows" * 100)
+    with served(world) as pages:
+        for path in ("/", "/rules", "/money"):
+            answer = pages.get(path)
+            assert answer.status == 503
+            assert "brim.db" in answer.text
+            assert "Traceback" not in answer.text
+    assert store.read_bytes().startswith(b"nothing")
+
+
+def test_a_locked_store_is_said_and_nothing_is_lost(world: World) -> None:
+    world.brim("learn", "--user", "Use pnpm.", "--name", "use-pnpm")
+    id = world.json("rules")["behaviors"][0]["id"]
+    with served(world) as pages, sqlite3.connect(world.home / ".brim" / "brim.db", isolation_level=None) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        answer = pages.post("/rule", action="remove", rule=id)
+        assert answer.status == 503
+        assert pages.get("/rules").status in (200, 503)
+        other.execute("ROLLBACK")
+        assert pages.post("/rule", action="remove", rule=id).status == 303
+
+
+def test_settings_that_are_wrong_are_named(world: World) -> None:
+    folder = world.home / ".brim"
+    folder.mkdir()
+    (folder / "config.yaml").write_text("token_budget:\n  default: 2k\n")
+    with served(world) as pages:
+        answer = pages.get("/rules")
+        assert answer.status == 400
+        assert "token_budget.default" in answer.text
