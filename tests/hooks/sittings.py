@@ -9,7 +9,7 @@ from typing import Any
 from brim.hooks.process import answer_to
 from brim.scratch import Entry, Journal
 from brim.store import open_ledger
-from brim.store.ledger import SqliteLedger
+from brim.store.ledger import StoredLedger
 from tests.store.making import make_store
 
 NOW = 1_800_000_000.0
@@ -126,7 +126,7 @@ class Sitting:
         """Return the texts of these."""
         return [entry.text for entry in self.entries(kind)]
 
-    def ledger(self) -> SqliteLedger:
+    def ledger(self) -> StoredLedger:
         """Open the ledger."""
         return open_ledger(str(self.home / "brim.db"))
 

@@ -15,7 +15,8 @@ import uvicorn
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 
-from brim.mcp.http import HOST, guarded_app
+from brim.loopback import HOST
+from brim.mcp.http import guarded_app
 from brim.mcp.server import build_server
 
 TOKEN = "t" * 64
