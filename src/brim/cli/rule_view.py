@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from brim.behaviors.behavior import Behavior, BehaviorKind, Status
 from brim.behaviors.blocks import said, too_much
 from brim.behaviors.jsonl import as_object, edge_object
+from brim.behaviors.when import NOT_CI
 from brim.cli.options import says_yes
 from brim.cli.output import block, counted, note, paint, printable
 from brim.config import Config
@@ -67,14 +68,15 @@ def is_meant(blocks: Iterable[str], *, yes: bool) -> bool:
 
 def heard(behavior: Behavior) -> str:
     """Return when agents are told *behavior*: by its conditions, else by what its own words speak of."""
-    conditions = (behavior.when or behavior.inferred).conditions
-    if not conditions or (not behavior.when and behavior.kind is BehaviorKind.CONSTRAINT):
-        return "at the start of every session"
+    declared, end = behavior.when.waits, " outside CI" * (NOT_CI in behavior.when.conditions)
+    conditions = [each for each in (behavior.when if declared else behavior.inferred).conditions if each != NOT_CI]
+    if not conditions or (not declared and behavior.kind is BehaviorKind.CONSTRAINT):
+        return f"at the start of every session{end}"
     said = [
         _HEARD.get(key, "{key} is {}").format(_values(key, values), key=key.replace("_", " "))
         for key, values in conditions
     ]
-    return f"only when {' and '.join(said)}" if behavior.when else f"when {' or '.join(said)}"
+    return f"only when {' and '.join(said)}{end}" if declared else f"when {' or '.join(said)}{end}"
 
 
 _HEARD = {

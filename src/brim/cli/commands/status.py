@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from brim.behaviors.behavior import LIVE, Status
-from brim.cli.commands.report import look, show_summary
+from brim.cli.commands.report import look, one_line, show_summary
 from brim.cli.gauge import plan_lines
 from brim.cli.options import add_json, command, here, own_prices
 from brim.cli.output import (
@@ -23,7 +23,6 @@ from brim.cli.output import (
     table,
     tell_all,
 )
-from brim.cli.report_view import one_line
 from brim.errors import InputError
 from brim.hooks.process import is_paused
 from brim.hooks.standing import project_status
