@@ -28,7 +28,8 @@ CREATE TABLE behaviors (
     variants words NOT NULL,
     extra words NOT NULL,
     blocks words NOT NULL DEFAULT '[]',
-    inferred words NOT NULL DEFAULT '[]'
+    inferred words NOT NULL DEFAULT '[]',
+    section words NOT NULL DEFAULT ''
 );
 CREATE INDEX behaviors_by_name ON behaviors (name);
 
