@@ -41,7 +41,7 @@ rng, log = random.Random(int(seed)), os.open(log, os.O_WRONLY | os.O_CREAT | os.
 clock = (lambda: time.time() + int(ahead)) if int(ahead) else None
 while True:
     try:
-        ledger = open_ledger(address, timeout=60, clock=clock)
+        ledger = open_ledger(address, timeout=600, clock=clock)
         break
     except StoreError as error:
         assert error.reason == "lost", error

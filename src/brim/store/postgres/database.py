@@ -382,7 +382,12 @@ _WORDS: tuple[tuple[tuple[type[psycopg.Error], ...], str, str, str], ...] = (
     ((errors.DiskFull,), "", "full", "the server's disk is full, so nothing was stored; make room and try again"),
     ((errors.LockNotAvailable,), "", "busy", "other processes are writing; try again"),
     ((errors.TooManyConnections,), "too many", "busy", "the server has too many connections; try again"),
-    ((errors.DeadlockDetected, errors.SerializationFailure), "", "conflict", "two processes got in each other's way"),
+    (
+        (errors.DeadlockDetected, errors.SerializationFailure, errors.UniqueViolation),
+        "",
+        "conflict",
+        "two processes got in each other's way",
+    ),
     ((errors.QueryCanceled,), "", "failed", "a query took too many seconds and was stopped"),
     ((errors.UndefinedTable, errors.UndefinedFunction, errors.UndefinedColumn), "", "damaged", "brim's tables changed"),
 )

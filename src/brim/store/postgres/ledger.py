@@ -44,6 +44,8 @@ class Line:
         self.waiting: deque[tuple[Order, Future[Reservation]]] = deque()
         self.worker = ThreadPoolExecutor(1, "brim-spending")
         self.thread = 0
+        self.due = False
+        """Whether the thread is about to look at what waits."""
         self.taken = 0
         """How many of them are being done."""
 
@@ -104,18 +106,22 @@ class PostgresLedger(StoredLedger):
             return _raised(self._do([order])[0])
         done: Future[Reservation] = Future()
         line.waiting.append((order, done))
-        line.worker.submit(self._serve, line)
+        if not line.due:
+            line.due = True
+            line.worker.submit(self._serve, line)
         return done.result()
 
     def _serve(self, line: Line) -> None:
-        """Do everything that waits, or nothing if an earlier call has done it."""
-        line.thread = get_ident()
-        line.taken = min(MOST, len(line.waiting))
-        taken = [line.waiting.popleft() for _ in range(line.taken)]
-        if not taken:
-            return
+        """Do everything that waits."""
+        line.thread, line.due = get_ident(), False  # who comes from now on lets it look again
+        while line.waiting:
+            line.taken = min(MOST, len(line.waiting))
+            taken = [line.waiting.popleft() for _ in range(line.taken)]
+            self._finish(taken)
+            line.taken = 0
+
+    def _finish(self, taken: list[tuple[Order, Future[Reservation]]]) -> None:
         done = self._do([order for order, _ in taken])
-        line.taken = 0
         for (_, future), each in zip(taken, done, strict=True):
             if isinstance(each, Exception):
                 future.set_exception(each)

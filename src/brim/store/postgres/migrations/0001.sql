@@ -28,7 +28,8 @@ CREATE TABLE behaviors (
     variants words NOT NULL,
     extra words NOT NULL,
     blocks words NOT NULL DEFAULT '[]',
-    inferred words NOT NULL DEFAULT '[]'
+    inferred words NOT NULL DEFAULT '[]',
+    section words NOT NULL DEFAULT ''
 );
 CREATE INDEX behaviors_by_name ON behaviors (name);
 
@@ -242,6 +243,8 @@ DECLARE
     unready integer[]; -- places of sessions and sub-agents that have no limit of their own yet
     waiting integer[] := '{}'; -- places of outermost scopes whose next requests are for Python
     seen text[] := '{}';
+    reserved reservations[] := '{}';
+    ended reservations[] := '{}';
     answers jsonb := '[]';
     answer jsonb;
     one_scope spend_scopes;
@@ -350,15 +353,6 @@ BEGIN
                 EXIT WHEN NOT fits;
             END LOOP;
         END IF;
-        IF fits AND request.kind = 'reserve' THEN
-            INSERT INTO reservations (request_id, scope, amount, charged, state, purpose, overrun, made_at, lease_end,
-                tokens, model, branch)
-            VALUES (request.id, names[request.path[cardinality(request.path)]], request.amount, 0, 'open', '', FALSE,
-                moment, moment + request.lease, request.tokens, request.model, request.branch)
-            ON CONFLICT DO NOTHING;
-            fits := FOUND; -- another scope may have taken the id a moment ago
-        END IF;
-
         IF fits THEN
             seen := seen || request.id;
             FOREACH place IN ARRAY request.path[2:] LOOP
@@ -387,18 +381,17 @@ BEGIN
                 limits[number] := one_limit;
             END LOOP;
             IF request.kind = 'reserve' THEN
+                reserved := reserved || (request.id, names[request.path[cardinality(request.path)]], request.amount, 0,
+                    'open', '', FALSE, moment, moment + request.lease, request.tokens, 0, request.model,
+                    request.branch)::reservations;
                 answer := jsonb_build_array('open', 0, 0, moment, moment + request.lease, request.amount,
                     request.tokens, '', FALSE);
             ELSE
                 answer := jsonb_build_array(CASE request.kind WHEN 'settle' THEN 'settled' ELSE 'released' END, charge,
                     used, request.made_at, request.lease_end, request.aside, request.aside_tokens, request.purpose,
                     request.overrun);
-                UPDATE reservations SET state = answer ->> 0, charged = charge, charged_tokens = used
-                WHERE request_id = request.id;
-                IF charge > 0 OR used > 0 THEN
-                    INSERT INTO spend_entries (time, request_id, scope, kind, amount, tokens)
-                    VALUES (least(made, moment), request.id, request.known_scope, 'settled', charge, used);
-                END IF;
+                ended := ended || (request.id, request.known_scope, request.aside, charge, answer ->> 0, '', FALSE,
+                    least(made, moment), 0, 0, used, '', '')::reservations;
             END IF;
         ELSIF answer = 'null' THEN
             waiting := waiting || request.path[2];
@@ -409,6 +402,17 @@ BEGIN
         answers := answers || jsonb_build_array(answer);
     END LOOP;
 
+    -- Another scope may have taken an id a moment ago: then all of this is undone, and the caller asks again.
+    IF cardinality(reserved) > 0 THEN
+        INSERT INTO reservations SELECT * FROM unnest(reserved);
+    END IF;
+    IF cardinality(ended) > 0 THEN
+        UPDATE reservations AS r SET state = new.state, charged = new.charged, charged_tokens = new.charged_tokens
+        FROM unnest(ended) AS new WHERE r.request_id = new.request_id;
+        INSERT INTO spend_entries (time, request_id, scope, kind, amount, tokens)
+        SELECT new.made_at, new.request_id, new.scope, 'settled', new.charged, new.charged_tokens
+        FROM unnest(ended) AS new WHERE new.charged > 0 OR new.charged_tokens > 0;
+    END IF;
     IF TRUE = ANY (touched) THEN
         UPDATE spend_scopes AS s SET spent = new.spent, reserved = new.reserved
         FROM unnest(scopes, touched) AS new(scope, given, base, amount, is_default, state, warned, spent, reserved,
