@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.behaviors.blocks import commands_of, refused_command
-from brim.behaviors.shell import simple_commands
+from brim.behaviors.shell import launched, pieces, simple_commands, unwrapped
 
 RUNS = [
     "npm install",
@@ -268,3 +268,45 @@ def test_no_text_takes_long(text: str) -> None:
     commands = commands_of(f"{text}\nnpm install")
     assert sum(map(len, commands)) < 5_000_000
     refused_command("npm install", commands)
+
+
+@pytest.mark.parametrize(
+    ("command", "commands"),
+    [
+        ("cd web && A=1 npx jest 'a b' | tail -5", ["cd web", "jest a b", "tail -5"]),
+        ("sudo -u web timeout -k 1 60 make test", ["make test"]),
+        ("docker compose exec -T web pytest -x", ["pytest -x"]),
+        ("bash -lc 'cd a && make' | tee log", ["cd a", "make", "tee log"]),
+        ("(cd a; make) || exit 1", ["cd a", "make", "exit 1"]),
+        ("if make; then echo $(git push); fi", ["make", "echo $()", "fi"]),
+        ("cat > f <<'EOF'\nnpm install\nEOF\nls", ["cat", "ls"]),
+        ("command -v npm", ["command -v npm"]),
+        ("watch -n 5 make", ["watch -n 5 make"]),
+        ("A=1", []),
+        ("echo 'not closed; make", ["echo not closed", "make"]),
+    ],
+)
+def test_what_is_launched_is_what_a_person_means(command: str, commands: list[str]) -> None:
+    assert [" ".join(words) for each in pieces(command) if (words := launched(each.words))] == commands
+
+
+def test_a_piece_knows_what_it_reads_and_writes() -> None:
+    found = pieces("make > log 2>&1 |& grep x >> found || tail log")
+    assert [(each.words[0], each.writes, each.piped) for each in found] == [
+        ("make", ["log"], False),
+        ("grep", ["found"], True),
+        ("tail", [], False),
+    ]
+    assert pieces("bash -c 'make' > log")[0].writes == ["log"]
+
+
+def test_only_one_call_of_a_shell_is_unwrapped() -> None:
+    assert unwrapped("/bin/bash -lc 'make test'") == "make test"
+    for command in ("bash run.sh", "bash -c 'make' > log", "bash -c make; ls", "bash -c 'make"):
+        assert unwrapped(command) == command
+
+
+@given(st.text(st.sampled_from("npm install \n\t;&|()<>{}$`'\"\\#=-aE")))
+def test_any_text_has_pieces(text: str) -> None:
+    assert all(each.words and isinstance(launched(each.words), list) for each in pieces(text))
+    assert isinstance(unwrapped(text), str)
