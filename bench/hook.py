@@ -191,6 +191,7 @@ def measure(folder: Path, rounds: int) -> tuple[dict[str, list[tuple[float, floa
         for event in ("SessionStart", "UserPromptSubmit"):
             call(event, session)
         call("PreToolUse", session, FULL if round else "")
+        call("PostToolUse", session)  # which also tidies up, as after every call
         (folder / f"{session}.jsonl").unlink()
     log = folder / "home" / ".brim" / "log" / "hook.log"
     lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []

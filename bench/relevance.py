@@ -2,8 +2,8 @@
 
 Each labelled situation is played through the hooks, each in a process of its own: a session begins, files are read, a
 prompt is typed. What the agent was told by then is compared with the labels. Next to it: the whole rule file, the rules
-that Claude Code would load by ``paths:``, rules by chance, and BM25 over the prompt, all within the same tokens.
-Progress goes to standard error.
+that Claude Code would load by ``paths:``, rules by chance, and BM25 over the prompt, all within the same tokens. A
+second table has the order of the rules alone (nDCG@5). Progress goes to standard error.
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from brim.activation import Context, Graph
+from brim.activation.relevance import relevant
 from brim.behaviors import Behavior, Provenance
 from brim.behaviors.learning import infer_kind, infer_name, infer_tags
 from brim.behaviors.when import matches
@@ -90,19 +92,21 @@ def main() -> int:
     parser.add_argument("folder", nargs="?", type=Path, help="projects to play (default: the development set)")
     parser.add_argument("--unseen", action="store_true", help="play the set that is kept for the end")
     parser.add_argument("--quick", action="store_true", help="only the default budgets")
-    parser.add_argument("--no-files", action="store_true", help="don't read the files before the prompt")
+    parser.add_argument("--no-files", action="store_true", help="start and prompt only: no file is read before")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
     options = parser.parse_args()
     folder = options.folder or LABELLED / ("unseen" if options.unseen else "development")
     projects = load(folder)
+    if options.no_files:
+        projects = [without_files(project) for project in projects]
     print(this_machine())
     rows, found = [], {}
     for start, dynamic in BUDGETS[:1] if options.quick else BUDGETS:
-        score = play(projects, start, dynamic, files=not options.no_files)
+        score = play(projects, start, dynamic)
         found[f"{start}/{dynamic}"] = vars(score)
         rows.append(score.row(f"brim, {start:,}/{dynamic}"))
     if not options.quick:
-        score = play([joined(projects)], *BUDGETS[0], files=not options.no_files)
+        score = play([joined(projects)], *BUDGETS[0])
         found["one store"] = vars(score)
         rows.append(score.row("brim, 2,000/500, all rules in one store"))
     room = round(found["2000/500"]["tokens"] / found["2000/500"]["situations"])
@@ -111,21 +115,24 @@ def main() -> int:
         found[name] = vars(score)
         rows.append(score.row(name))
     count = sum(len(project.situations) for project in projects)
-    title = f"{count} situations in {len(projects)} projects, {sum(len(each.rules) for each in projects)} rules"
+    places = sum(bool(each.situations) for each in projects)
+    title = f"{count} situations in {places} projects, {sum(len(each.rules) for each in projects)} rules"
     table(title, ["", "must told", "of use", "rules told", "tokens", "silent"], rows, [])
+    rankings = {name: ranking(projects, order) for name, order in RANKINGS.items()}
+    table("the first five rules for a prompt", ["", "nDCG@5"], [[name, f"{v:.2f}"] for name, v in rankings.items()], [])
+    found["nDCG@5"] = rankings
     if options.json:
         options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     return 0
 
 
 def load(folder: Path) -> list[Project]:
-    """Return the labelled projects of *folder*."""
+    """Return the labelled projects of *folder*; one without situations only competes when all are in one store."""
     found = []
     for path in sorted(folder.glob("*.toml")):
         data = tomllib.loads(path.read_text(encoding="utf-8"))
         rules = tuple(learned(data["project"], rule) for rule in data["rules"])
-        if data.get("situations"):
-            found.append(Project(data["project"], rules, tuple(data["situations"])))
+        found.append(Project(data["project"], rules, tuple(data.get("situations", ()))))
     return found
 
 
@@ -142,6 +149,11 @@ def learned(project: str, rule: dict[str, str]) -> Behavior:
     )
 
 
+def without_files(project: Project) -> Project:
+    """Return *project* with situations in which only the prompt is known."""
+    return replace(project, situations=tuple({**each, "files": []} for each in project.situations))
+
+
 def joined(projects: list[Project]) -> Project:
     """Return all *projects* as one, with all their rules in one store."""
     rules, situations = [], []
@@ -156,17 +168,17 @@ def joined(projects: list[Project]) -> Project:
 # Through the hooks ------------------------------------------------------------------------------------------------
 
 
-def play(projects: list[Project], start: int, dynamic: int, *, files: bool) -> Score:
+def play(projects: list[Project], start: int, dynamic: int) -> Score:
     """Play every situation of *projects* with these budgets."""
     score = Score()
-    for project in projects:
+    for project in [each for each in projects if each.situations]:
         say(f"relevance: {project.name}, {start}/{dynamic}")
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder).resolve()
             environ = prepare(place, project.rules, start, dynamic)
             for number, each in enumerate(project.situations):
                 told = [hook(place, environ, number, "SessionStart", source="startup")]
-                for path in each.get("files", ()) if files else ():
+                for path in each.get("files", ()):
                     given = {"file_path": str(place / "project" / path)}
                     told.append(hook(place, environ, number, "PreToolUse", tool_name="Read", tool_input=given))
                 told.append(hook(place, environ, number, "UserPromptSubmit", prompt=each["prompt"]))
@@ -269,6 +281,35 @@ def by_bm25(project: Project, situation: Situation) -> list[Behavior]:
         return found
 
     return sorted(project.rules, key=lambda rule: -score(rule))
+
+
+def by_brim(project: Project, situation: Situation) -> list[Behavior]:
+    """Return the rules that brim finds for the prompt and the open files, nearest first."""
+    context = Context(prompt=situation["prompt"], open=situation.get("files"), branch="main")
+    by_id = {rule.id: rule for rule in project.rules}
+    return [by_id[node.id] for node, _ in relevant(Graph(project.rules), context)]
+
+
+RANKINGS = {"brim": by_brim, "BM25": by_bm25, "by chance": by_chance}
+GAIN = {"must": 2, "helpful": 1}
+
+
+def ranking(projects: list[Project], order: Callable[[Project, Situation], list[Behavior]]) -> float:
+    """Return the mean nDCG@5 of *order*: 1 if the rules that are needed most come first."""
+    values = []
+    for project in projects:
+        for each in project.situations:
+            chosen = order(project, each)[:5]
+            best = sorted([GAIN[label] for label in each["labels"].values()], reverse=True)[:5]
+            if best:
+                gains = [GAIN.get(each["labels"].get(rule.id, ""), 0) for rule in chosen]
+                values.append(discounted(gains) / discounted(best))
+    return sum(values) / len(values)
+
+
+def discounted(gains: list[int]) -> float:
+    """Return the sum of *gains*, of which later ones count less."""
+    return sum(gain / math.log2(place + 2) for place, gain in enumerate(gains))
 
 
 PEERS = {

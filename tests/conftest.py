@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gc
 import hashlib
 import os
 import signal
@@ -30,6 +31,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of
 settings.register_profile("same", max_examples=40, deadline=None, derandomize=True)
 settings.register_profile("explore", max_examples=300, deadline=None, derandomize=False, print_blob=True)
 settings.load_profile("same")
+
+
+def pytest_collection_finish() -> None:
+    """Tell the garbage collector that what was imported stays: it needn't be looked at again and again."""
+    gc.freeze()
+
 
 Oracle = Callable[[str, str], int]
 

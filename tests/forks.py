@@ -15,6 +15,7 @@ import json
 import os
 import pkgutil
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -29,7 +30,7 @@ from pathlib import Path
 
 ENVIRON = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"}
 _LONGEST = 1 << 20
-_HEAVY = ("brim.run", "brim.agents")
+_HEAVY = ("brim.run", "brim.agents", "brim.adapters.")
 """What imports SDKs."""
 
 
@@ -47,8 +48,14 @@ class Server:
     """The process that others are forked from."""
 
     def __init__(self) -> None:
-        folder = tempfile.mkdtemp(prefix="brim-forks-")
-        self.path = os.path.join(folder, "socket")
+        self.folder = tempfile.mkdtemp(prefix="brim-forks-")
+        self.path = os.path.join(self.folder, "socket")
+        self.command = os.path.join(self.folder, "brim")
+        """A ``brim`` for shells and terminals that only asks for a fork. Signals that it gets don't reach the fork."""
+        brim = str(Path(sys.executable).with_name("brim"))
+        about = {"python": sys.executable, "socket": self.path, "brim": brim, "folder": self.folder}
+        Path(self.command).write_text(_ASK.format(**about), encoding="utf-8")
+        os.chmod(self.command, 0o755)
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tests.forks", self.path],
             cwd=Path(__file__).parents[1],
@@ -69,6 +76,20 @@ class Server:
             asking.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * _LONGEST)
             socket.send_fds(asking, [json.dumps([list(arguments), dict(environ), cwd]).encode()], list(streams))
             return os.waitstatus_to_exitcode(int(asking.recv(64)))
+
+
+_ASK = """#!{python} -IS
+import json, os, socket, sys
+with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as asking:
+    asking.connect({socket!r})
+    words = [{brim!r}, *sys.argv[1:]]
+    environ = os.environ | dict(PATH=os.environ.get("PATH", os.defpath).removeprefix({folder!r} + os.pathsep))
+    socket.send_fds(asking, [json.dumps([words, environ, os.getcwd()]).encode()], [0, 1, 2])
+    code = os.waitstatus_to_exitcode(int(asking.recv(64)))
+if code < 0:
+    os.kill(os.getpid(), -code)
+sys.exit(code)
+"""
 
 
 @cache
@@ -92,8 +113,7 @@ def serve(path: str) -> None:
     while True:
         ready, _, _ = select.select([0, listening.fileno(), woken], [], [])
         if 0 in ready:
-            os.unlink(path)
-            os.rmdir(os.path.dirname(path))
+            shutil.rmtree(os.path.dirname(path))
             return
         if woken in ready:
             os.read(woken, 4096)

@@ -16,10 +16,13 @@ from pathlib import Path
 import pytest
 
 import brim
+from tests.adapters.contract import program
+from tests.forks import server
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
-MODULES = sorted(module.name for module in pkgutil.walk_packages(brim.__path__, "brim."))
+EXAMPLES = [path for path in sorted(Path(brim.__file__).parent.rglob("*.py")) if ">>> " in path.read_text("utf-8")]
+"""The modules whose docstrings show examples."""
 LINKS = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 
 
@@ -36,9 +39,19 @@ def test_python_examples_give_what_they_show(page: Path, monkeypatch: pytest.Mon
     assert found.failed == 0
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_docstring_examples_give_what_they_show(name: str) -> None:
-    assert doctest.testmod(import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0
+@pytest.mark.parametrize("path", EXAMPLES, ids=named)
+def test_docstring_examples_give_what_they_show(path: Path) -> None:
+    module = import_module(".".join(path.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__"))
+    found = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert (found.failed, found.attempted > 0) == (0, True)
+
+
+def test_every_adapter_has_a_page_with_a_program() -> None:
+    folder = ROOT / "src" / "brim" / "adapters"
+    adapters = {path.stem for path in folder.glob("*.py")} - {"__init__", "bodies", "guards"}
+    assert {page.stem for page in (ROOT / "docs" / "adapters").glob("*.md")} == adapters
+    for name in adapters:
+        compile(program(name), f"{name}.md", "exec")  # make adapters runs them
 
 
 def console_blocks(page: Path) -> list[str]:
@@ -48,7 +61,7 @@ def console_blocks(page: Path) -> list[str]:
 def real_block(block: str, folder: Path) -> str:
     """Return a console block with the output that its commands really have, run one after the other in *folder*."""
     environment = {
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PATH": os.pathsep.join([server().folder, str(Path(sys.executable).parent), os.environ["PATH"]]),
         "HOME": str(folder / "home"),
         "LC_ALL": "C.UTF-8",
         "COLUMNS": "80",

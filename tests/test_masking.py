@@ -37,9 +37,9 @@ SECRETS = {
 
 
 @pytest.mark.parametrize("label", SECRETS)
-@pytest.mark.parametrize("around", ["{}", "use {} here", "'{}'", '{{"a": "{}"}}', "({}).", "\n{}\n"])
-def test_key_of_a_provider_is_masked_and_says_what_it_was(label: str, around: str) -> None:
-    assert masked(around.format(SECRETS[label])) == (around.format(f"[masked {label}]"), 1)
+def test_key_of_a_provider_is_masked_and_says_what_it_was(label: str) -> None:
+    for around in ("{}", "use {} here", "'{}'", '{{"a": "{}"}}', "({}).", "\n{}\n"):
+        assert masked(around.format(SECRETS[label])) == (around.format(f"[masked {label}]"), 1)
 
 
 @pytest.mark.parametrize(
@@ -192,8 +192,8 @@ UNITS = [
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_long_text_of_anything_is_masked(unit: str) -> None:
-    """Quadratic work on this length would take minutes, and be seen; how fast it is, is for bench/."""
-    text = unit * (80_000 // len(unit))
+    """Quadratic work on this length would take many seconds, and be seen; how fast it is, is for bench/."""
+    text = unit * (20_000 // len(unit))
     assert masked(mask(text))[1] == 0
 
 
@@ -324,11 +324,11 @@ WORDS = [
 
 
 @pytest.mark.parametrize("text", WORDS)
-@pytest.mark.parametrize("word", ["starfish", "Tr0ub4dor"])
-def test_a_password_is_found_wherever_its_value_stands(text: str, word: str) -> None:
-    found = mask(f"first\n{text.replace('§', word)}\nlast")
-    assert word not in found
-    assert mask(found) == found
+def test_a_password_is_found_wherever_its_value_stands(text: str) -> None:
+    for word in ("starfish", "Tr0ub4dor"):
+        found = mask(f"first\n{text.replace('§', word)}\nlast")
+        assert word not in found
+        assert mask(found) == found
 
 
 @pytest.mark.parametrize(
@@ -358,9 +358,9 @@ def test_letters_and_digits_of_any_length_are_random_after_the_name_of_a_secret(
 
 
 @pytest.mark.parametrize("text", PLANTED)
-@pytest.mark.parametrize("password", ["correcthorse", "Tr0ub4dor"])
-def test_whatever_a_password_is_called_is_masked(text: str, password: str) -> None:
-    assert password not in mask(f"first\n{text.replace('§', password)}\nlast")
+def test_whatever_a_password_is_called_is_masked(text: str) -> None:
+    for password in ("correcthorse", "Tr0ub4dor"):
+        assert password not in mask(f"first\n{text.replace('§', password)}\nlast")
 
 
 @pytest.mark.parametrize("text", [*PLANTED, *RANDOM])

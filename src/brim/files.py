@@ -228,11 +228,16 @@ def _make_like(path: str, like: str) -> None:
 # Data tables ---------------------------------------------------------------------------------------------------------
 
 
+def data_path(module_file: str, name: str) -> str:
+    """Return the path of ``data/<name>`` next to a module; pass the module's ``__file__``."""
+    # importlib.resources costs more than the reading; a wheel is always unpacked, so there is a folder.
+    return os.path.join(os.path.dirname(module_file), "data", name)
+
+
 @cache
 def data_file(module_file: str, name: str) -> bytes:
     """Return the content of ``data/<name>`` next to a module; pass the module's ``__file__``."""
-    # importlib.resources costs more than the reading; a wheel is always unpacked, so there is a folder.
-    with open(os.path.join(os.path.dirname(module_file), "data", name), "rb") as file:
+    with open(data_path(module_file, name), "rb") as file:
         return file.read()
 
 

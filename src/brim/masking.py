@@ -40,17 +40,18 @@ _WRAPPED = (
 )
 """The rest of a key that a terminal broke: capitals, small letters and digits, as no hash, id or word has them."""
 _MASK = r"\[masked [a-z0-9 ]{1,40}\]"
+# Possessive groups, (?:…)*+, match too much before Python 3.11.5: atomic ones stand in their place.
 _QUOTED = {
-    '"': r'"(?:[^"\\\n]|\\[^\n])*+',
-    "'": r"'(?:[^'\\\n]|\\[^\n]|'')*+",
+    '"': r'"(?>(?:[^"\\\n]++|\\[^\n])*)',
+    "'": r"'(?>(?:[^'\\\n]++|\\[^\n]|'')*)",
     "`": r"`[^`\n]*+",
-    '\\"': r'\\"(?:[^"\\\n]|\\(?!")[^\n])*+',
-    "\\'": r"\\'(?:[^'\\\n]|\\(?!')[^\n])*+",
+    '\\"': r'\\"(?>(?:[^"\\\n]++|\\(?!")[^\n])*)',
+    "\\'": r"\\'(?>(?:[^'\\\n]++|\\(?!')[^\n])*)",
 }
-_BARE = rf"(?:{_MASK}|[&;,](?![\w.-]{{1,40}}=)|[^\s\"'`&;,\\<])++"
+_BARE = rf"(?>(?:{_MASK}|[&;,](?![\w.-]{{1,40}}=)|[^\s\"'`&;,\\<])+)"
 _REFERENCE = (
     r"\$\{|\$\(|\$[A-Z_][A-Z0-9_]*+(?![\w$])|\$[a-z_]++(?![\w$])|\{[^}\n]{0,80}\}|<[^>\n]{1,60}>|%[A-Za-z_]{1,60}%"
-    r"|(?:\*|\.|…|[xX]){3,}+(?!\w)"
+    r"|[*.…xX]{3,}+(?!\w)"
 )
 _ARGUMENT = (
     rf"[\"']?(?!{_MASK}|{_REFERENCE})"
@@ -67,7 +68,7 @@ _LEAD = (
     r"(?:(?:new[ \t]|\[\])?(?:[\w$]{1,40}(?:\.|::)){0,4}(?P<call>[\w$]{1,40})\([ \t]{0,4})?[rbufRBUF@]{0,2}(?=[\"'])"
 )
 """What may stand before a literal: a call around it, a prefix."""
-_STRINGS = r"^(?:[^\"'`]++|(?<=\w\w)'|\"[^\"]*+\"|'[^']*+'|`[^`]*+`)*+[\"'`](?=[^\"'`]*$)"
+_STRINGS = r"^(?>(?:[^\"'`]++|(?<=\w\w)'|\"[^\"]*+\"|'[^']*+'|`[^`]*+`)*)[\"'`](?=[^\"'`]*$)"
 """A line of code as far as the quote that is still open."""
 _VALUE_KEY = r"\\?[\"']?(?:value|default)\\?[\"']?[ \t]{0,4}[:=][ \t]{0,4}"
 _BELOW = (
@@ -99,6 +100,8 @@ def mask(text: str) -> str:
 
 def masked(text: str) -> tuple[str, int]:
     """Return *text* without its secrets, and the number of secrets."""
+    if not text:
+        return text, 0
     total = 0
     steps: list[_Step] = [_private_keys, _authorizations, *_shapes(text), _blocks, _url_logins, _named_values]
     for _ in range(_PASSES):
@@ -170,13 +173,16 @@ class _Shape(Record):
             yield text.rfind("\n", max(0, at - 200), at) + 1 if self.kind == "line" else at
 
 
+_BREAKS = str.maketrans(" \t\r\f\v\"'`", "\n" * 8)
+
+
 def _shapes(text: str) -> list[_Shape]:
     """Return the shapes of which *text* has a hint; those of keys have it in a long word."""
-    long = "\n".join(_pattern(r"[^\s\"'`]{14,}").findall(text))
+    long = "\n".join([word for word in text.translate(_BREAKS).split("\n") if len(word) >= 14])
     found = []
     for kind, label, hints, pattern in _table().shapes:
         looked_at = long if kind in ("shape", "inside") else text
-        if any(hint in looked_at for hint in hints):
+        if looked_at and any(hint in looked_at for hint in hints):
             found.append(_Shape(kind, label, hints, pattern))
     return found
 
@@ -230,7 +236,7 @@ def _private_keys(text: str) -> list[_Place]:
         return places
     head = _pattern(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|Private-Lines: [0-9]{1,3}")
     tail = _pattern(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-    torn = _pattern(r"(?:(?:\s|\\[nr])++[A-Za-z0-9+/=]{16,}+)*+")
+    torn = _pattern(r"(?>(?:(?>(?:\s|\\[nr])+)[A-Za-z0-9+/=]{16,}+)*)")
     quoted, long = _pattern(r"[\"'`]"), _pattern(r"[A-Za-z0-9+/=]{40}")  # two constants of a program aren't a key
     for begin, after in _parts(head, text):
         stop = torn.match(text, begin.end()).end()  # type: ignore[union-attr]

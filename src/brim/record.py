@@ -51,7 +51,7 @@ class Record:
                 raise TypeError(f"{type(self).__name__} got an unexpected or repeated field {name!r}")
             values[name] = value
         if len(values) < len(names):
-            for name in names:
+            for name in names[len(args) :]:
                 if name not in values:
                     try:
                         values[name] = getattr(type(self), name)

@@ -147,8 +147,11 @@ def test_kind_of_a_node_says_where_it_stands(kind: str, status: str) -> None:
 
 def test_conditions_may_have_any_values() -> None:
     when = {"language": "go", "ci": True, "tier": 2, "mixed": ["a", 1.5], "deep": {"x": "y"}, "none": None, "": "e"}
-    behavior = only(read_floop(lines(node("a", content__when=when))))
+    found = read_floop(lines(node("a", content__when=when)))
+    behavior = only(found)
     assert behavior.when == When(language="go", custom={"ci": "true", "tier": "2", "mixed": ["a", "1.5"]})
+    listed = [each.why.partition(":")[0] for each in found.unmapped]
+    assert listed == ["when ci is true", "when tier is 2", "when mixed is a, 1.5", "when 'deep'", "when ''"]
     assert json.loads(behavior.extra)["floop"]["content"]["when"] == {"deep": {"x": "y"}, "": "e"}
 
 
@@ -292,7 +295,8 @@ def test_correction_whose_behavior_is_gone_is_to_be_reviewed() -> None:
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ({"environment": "development"}, {}),
+        ({"environment": "development"}, {"environment": "not ci"}),
+        ({"env": ["dev", "local"]}, {"environment": "not ci"}),
         ({"environment": ["development", "ci"]}, {}),
         ({"env": "github-actions"}, {"environment": "ci"}),
         ({"environment": "staging"}, {}),

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any, NamedTuple
@@ -41,6 +41,29 @@ def _text(file: IO[bytes]) -> str:
     return file.read().decode("utf-8", "replace")
 
 
+def run(
+    arguments: Sequence[str | bytes | Path],
+    environ: Mapping[str, str],
+    cwd: Path,
+    stdin: str | bytes = b"",
+    *,
+    fork: bool = True,
+) -> Ran:
+    """Run the command in a process of its own: a fork, unless what Python does when it starts matters."""
+    words = [COMMAND, *map(os.fsdecode, arguments)]
+    with TemporaryFile() as given, TemporaryFile() as out, TemporaryFile() as err:
+        given.write(stdin.encode() if isinstance(stdin, str) else stdin)
+        given.seek(0)
+        if fork:
+            streams = [file.fileno() for file in (given, out, err)]
+            code = server().run(words, streams, environ, str(cwd), timeout=60)
+        else:
+            code = subprocess.call(words, stdin=given, stdout=out, stderr=err, env=environ, cwd=cwd, timeout=60)
+        ran = Ran(code, _text(out), _text(err))
+    assert "Traceback" not in ran.err, ran.err
+    return ran
+
+
 class Brim:
     """The command in a home and a working folder of its own. No run may end in a traceback."""
 
@@ -65,21 +88,9 @@ class Brim:
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
     ) -> Ran:
-        words, environ = [COMMAND, *map(os.fsdecode, arguments)], {**self.environ, **(env or {})}
-        folder = cwd or self.cwd
-        with TemporaryFile() as given, TemporaryFile() as out, TemporaryFile() as err:
-            given.write(stdin.encode() if isinstance(stdin, str) else stdin)
-            given.seek(0)
-            if any(name.startswith(("PYTHON", "LC_")) for name in env or ()):  # what Python reads when it starts
-                code = subprocess.call(
-                    words, stdin=given, stdout=out, stderr=err, env=environ, cwd=cwd or self.cwd, timeout=60
-                )
-            else:
-                streams = [file.fileno() for file in (given, out, err)]
-                code = server().run(words, streams, environ, str(folder), timeout=60)
-            ran = Ran(code, _text(out), _text(err))
-        assert "Traceback" not in ran.err, ran.err
-        return ran
+        environ = {**self.environ, **(env or {})}
+        starting = any(name.startswith(("PYTHON", "LC_")) for name in env or ())  # what Python reads when it starts
+        return run(arguments, environ, cwd or self.cwd, stdin, fork=not starting)
 
     def shell(self, script: str, *, env: Mapping[str, str] | None = None) -> Ran:
         """Run *script* in bash, where ``$BRIM`` is the command and a pipe fails if any part of it does."""
@@ -96,9 +107,15 @@ class Brim:
         assert "Traceback" not in ran.err, ran.err
         return ran
 
-    def start(self, *arguments: str, env: Mapping[str, str] | None = None, **streams: Any) -> subprocess.Popen[bytes]:
-        """Start the command and return at once; *streams* are its ``stdin``, ``stdout`` and ``stderr``."""
-        return subprocess.Popen([COMMAND, *arguments], env={**self.environ, **(env or {})}, cwd=self.cwd, **streams)
+    def start(
+        self, *arguments: str, env: Mapping[str, str] | None = None, fork: bool = False, **streams: Any
+    ) -> subprocess.Popen[bytes]:
+        """Start the command and return at once; *streams* are its ``stdin``, ``stdout`` and ``stderr``.
+
+        A *fork* starts sooner, and gets no signals.
+        """
+        command = [server().command if fork else COMMAND, *arguments]
+        return subprocess.Popen(command, env={**self.environ, **(env or {})}, cwd=self.cwd, **streams)
 
     def write(self, name: str, content: str | bytes) -> Path:
         """Write a file into the working folder."""

@@ -195,7 +195,7 @@ def test_many_processes_at_once_never_exceed_the_total(brim: Brim) -> None:
     most = 2 * told(brim, "--file", "0.py")["tokens"] + 20
     env = {"BRIM_SESSION_MAX_TOKENS": str(most)}
     words = ("activate", "--session", "s", "--event", "tool", "--json", "--file")
-    started = [brim.start(*words, f"{at}.py", env=env, stdout=subprocess.PIPE) for at in range(8)]
+    started = [brim.start(*words, f"{at}.py", env=env, fork=True, stdout=subprocess.PIPE) for at in range(8)]
     answers = [(process.communicate(timeout=60)[0], process.returncode) for process in started]
     assert {code for _, code in answers} == {0}
     tokens = [json.loads(out)["tokens"] for out, _ in answers]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,11 +16,14 @@ CODEX = {"CODEX_THREAD_ID": "01a1e44f-6d89-7870-be89-3934502060b2"}
 GEMINI = {"GEMINI_CLI": "1"}
 
 PUSH = "Never push to main."
+State = tuple[object, object, str]
+"""Limits, rules and trust."""
 
 
-@pytest.fixture
-def world(brim: Brim) -> Brim:
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Brim:
     """A person's home with a rule, a limit and a project that isn't trusted."""
+    brim = Brim(tmp_path_factory.mktemp("person"))
     (brim.cwd / ".git").mkdir()
     for words in (("learn", "--user", PUSH), ("learn", "--user", "Use uv."), ("limit", "5/day"), ("limit", "20")):
         assert brim(*words).code == 0
@@ -26,6 +31,15 @@ def world(brim: Brim) -> Brim:
     brim.write("rules.jsonl", _export(brim))
     brim("backup", "create", "--user", str(brim.cwd / "copy.db"))
     return brim
+
+
+@pytest.fixture
+def world(prepared: Brim, tmp_path: Path) -> Iterator[Brim]:
+    """What was prepared, in the place where it was, as it was."""
+    shutil.copytree(prepared.home.parent, tmp_path / "kept")
+    yield prepared
+    shutil.rmtree(prepared.home.parent)
+    shutil.copytree(tmp_path / "kept", prepared.home.parent)
 
 
 def _export(brim: Brim) -> str:
@@ -87,12 +101,15 @@ def _files(folder: Path) -> dict[str, bytes]:
     return found
 
 
+@pytest.fixture(scope="module")
+def state(prepared: Brim) -> State:
+    return _state(prepared)
+
+
 @pytest.mark.parametrize("line", LOOSENING)
-def test_what_loosens_is_refused_in_an_agent_and_changes_nothing(world: Brim, line: str) -> None:
-    words = line.split()
-    world.environ["EDITOR"] = "true"
-    before = _files(world.home), _files(world.cwd), _state(world)
-    refused = world(*words, env=CLAUDE)
+def test_what_loosens_is_refused_in_an_agent_and_changes_nothing(world: Brim, state: State, line: str) -> None:
+    before = _files(world.home), _files(world.cwd), state
+    refused = world(*line.split(), env={**CLAUDE, "EDITOR": "true"})
     assert refused.code == 1, refused
     assert "only a person" in refused.err
     assert "Claude Code" in refused.err
@@ -100,7 +117,7 @@ def test_what_loosens_is_refused_in_an_agent_and_changes_nothing(world: Brim, li
     assert (_files(world.home), _files(world.cwd), _state(world)) == before
 
 
-def _state(world: Brim) -> tuple[object, object, str]:
+def _state(world: Brim) -> State:
     limits = world("limit", "--json").json["projects"]
     return limits, world("rules", "--json", "--status", "all").json, world("trust", "--list", "--json").out
 

@@ -130,7 +130,7 @@ def test_an_emptied_file_means_no(brim: Brim) -> None:
         ("text = 'just words'", ("must be a mapping",)),
         ("text = 'canonical: \"  \"\\n'", ("empty",)),
         ("text = 'canonical: \\x01\\n'", ("not valid YAML",)),
-        ("text = 'name: \\udcff\\n'", ("is not UTF-8 text",)),
+        ("text = 'name: \\udcff\\n'", ("not UTF-8 text",)),
     ],
 )
 def test_a_mistake_is_named_with_its_line_and_the_file_is_kept(brim: Brim, script: str, words: tuple[str, ...]) -> None:

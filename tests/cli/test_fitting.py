@@ -27,7 +27,7 @@ def shown(brim: Brim, columns: int, *arguments: str) -> list[str]:
 
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    process = brim.start(*arguments, stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.DEVNULL)
+    process = brim.start(*arguments, fork=True, stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.DEVNULL)
     os.close(theirs)
     found = b""
     try:

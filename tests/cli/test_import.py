@@ -180,7 +180,10 @@ def test_what_changed_while_the_question_stood_is_not_overwritten(brim: Brim) ->
 
 def test_two_processes_may_import_the_same_at_once(brim: Brim) -> None:
     brim.write("f.jsonl", "".join(line(f"b{number}") for number in range(20)))
-    both = [brim.start("import", "f.jsonl", "--yes", stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(2)]
+    both = [
+        brim.start("import", "f.jsonl", "--yes", fork=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(2)
+    ]
     errors = [process.communicate(timeout=60)[1] for process in both]
     assert [process.returncode for process in both] == [0, 0], errors
     assert len(recalled(brim)) == 20

@@ -296,7 +296,8 @@ def test_processes_that_learn_the_same_at_once_end_in_one_behavior(brim: Brim) -
     (brim.cwd / ".git").mkdir()
     texts = [RULE, RULE, "Always use uv and never pip", RULE]
     running = [
-        brim.start("learn", "--right", text, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for text in texts
+        brim.start("learn", "--right", text, fork=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        for text in texts
     ]
     for process in running:
         _, errors = process.communicate(timeout=60)
@@ -343,7 +344,10 @@ def test_a_project_in_which_nothing_could_be_made_is_not_trusted(brim: Brim) -> 
 
 def test_a_project_that_several_processes_begin_at_once_is_trusted(brim: Brim) -> None:
     (brim.cwd / ".git").mkdir()
-    started = [brim.start("learn", "--right", RULE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(6)]
+    started = [
+        brim.start("learn", "--right", RULE, fork=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(6)
+    ]
     for each in started:
         each.communicate(timeout=60)
     assert [each.returncode for each in started] == [0] * 6

@@ -158,6 +158,12 @@ def test_what_is_not_a_limit_is_wrong_usage_and_changes_nothing(brim: Brim, shop
     assert limits(brim) == {"4/day": 0}
 
 
+@pytest.mark.parametrize("words", ["-5/day", "--all -5/day", "raise -5/day", "-5/day --json", "-5"])
+def test_a_negative_limit_is_an_argument_and_no_option(brim: Brim, shop: Path, words: str) -> None:
+    assert '"-5' in (said := brim("limit", *words.split()).err)
+    assert "isn't a limit. Try 5/day" in said
+
+
 def test_0_and_a_billion_are_limits(brim: Brim, shop: Path) -> None:
     assert brim("limit", "0/day", "1000000000").code == 0
     assert brim("ledger", "reserve", "shop", "0.01").code == 1

@@ -22,7 +22,7 @@ def on_a_terminal(brim: Brim, *arguments: str, stream: str = "stdout", **env: st
 
     ours, theirs = pty.openpty()
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, stream: theirs}
-    process = brim.start(*arguments, env={"TERM": "xterm", **env}, **streams)
+    process = brim.start(*arguments, env={"TERM": "xterm", **env}, fork=True, **streams)
     os.close(theirs)
     written = b""
     while True:

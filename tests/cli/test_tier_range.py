@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim.cli.plan_view import DRAWN, LISTED, budgets_of, is_range
+from brim.cli.commands.why import DRAWN, LISTED, budgets_of, is_range
 from brim.errors import InputError
 
 

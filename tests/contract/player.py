@@ -1,8 +1,10 @@
 """Plays scenarios with the brim of the interpreter that runs it, and writes down what happened.
 
 ``python -m tests.contract.player FILE RENAMED SCENARIO...``, with the working folder at the root of the repository.
-It uses nothing but the standard library, so any environment with brim in it will do. Every scenario has its own home,
-which the records call ``/home/user``, a clock that stands still during a step, and no randomness.
+Without arguments it reads them from standard input, a list in JSON on each line, plays each in a fork of itself, and
+prints how that ended: importing brim takes longer than most scenarios. It uses nothing but the standard library, so any
+environment with brim in it will do. Every scenario has its own home, which the records call ``/home/user``, a clock
+that stands still during a step, and no randomness.
 """
 
 from __future__ import annotations
@@ -45,14 +47,32 @@ _REAL_TIME = time.time
 
 
 def main() -> None:
-    """Play the scenarios that the command line names."""
-    from tests.contract.scenarios import SCENARIOS
+    """Play the scenarios that the command line or standard input names."""
     from tests.forks import load
 
-    out, renamed, *names = sys.argv[1:]
     _stop_the_clock()
-    if any(name.startswith("commands") for name in names):
-        load()  # every command is a fork, and would import what it needs again
+    load()
+    if sys.argv[1:]:
+        return play(*sys.argv[1:])
+    for line in sys.stdin:
+        process = os.fork()
+        if process == 0:
+            code = 1
+            try:
+                os.dup2(2, 1)  # standard output is for the answers
+                play(*json.loads(line))
+                code = 0
+            except Exception:
+                traceback.print_exc()
+            finally:
+                os._exit(code)
+        print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), flush=True)
+
+
+def play(out: str, renamed: str, *names: str) -> None:
+    """Play the scenarios *names*, and write what happened into the file *out*."""
+    from tests.contract.scenarios import SCENARIOS
+
     found = {}
     for name in names:
         while True:  # nine digits: paths are equally long and have equally many tokens every time
@@ -89,6 +109,19 @@ class World:
         (root / "shop" / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
         (root / "bin").mkdir()
         os.chdir(root / "shop")  # where hooks look that are sent no folder
+        self.slug = re.sub(r"[^A-Za-z0-9]", "-", str(root))
+        python, package = _python()
+        self.names = (
+            (str(root), HOME),
+            (self.slug, "-home-user"),
+            (os.path.realpath(sys.executable), "PYTHON"),
+            (python, "PYTHON"),
+            (package, "PACKAGE"),
+            (os.path.dirname(python), "BIN"),
+            (_version(), "VERSION"),
+            (os.getcwd(), "CWD"),
+        )
+        """What differs from one machine to the next, and what the records call it."""
         self.only_answers = False
         self.given: dict[str, str] = {}
         """What steps wrote, by path: it is no news."""
@@ -336,23 +369,11 @@ class World:
 
     def outward(self, text: str) -> str:
         """Return *text* with the paths of this world."""
-        slug = re.sub(r"[^A-Za-z0-9]", "-", str(self.root))
-        return text.replace(HOME, str(self.root)).replace("-home-user", slug)
+        return text.replace(HOME, str(self.root)).replace("-home-user", self.slug)
 
     def inward(self, text: str) -> str:
         """Return *text* with paths, versions and durations that are the same everywhere."""
-        python, package = _python()
-        slug = re.sub(r"[^A-Za-z0-9]", "-", str(self.root))
-        for given, kept in (
-            (str(self.root), HOME),
-            (slug, "-home-user"),
-            (os.path.realpath(sys.executable), "PYTHON"),
-            (python, "PYTHON"),
-            (package, "PACKAGE"),
-            (os.path.dirname(python), "BIN"),
-            (_version(), "VERSION"),
-            (os.getcwd(), "CWD"),
-        ):
+        for given, kept in self.names:
             text = text.replace(given, kept)
         # Ids that are made of a path, and names of temporary folders.
         return re.sub(r'(?<=")[0-9a-f]{16}(?=\\?")', "HASH", re.sub(r"/brim-\w{8}/", "/brim-RANDOM/", text))

@@ -1,8 +1,8 @@
 """brim does what 0.1 did: every scenario is replayed with the code under test, and compared with the record.
 
 The records in ``data/expected`` and the home in ``data/home.json`` were made with the wheel of 0.1. Those with rules
-that agents hear were made again when 0.2 began to rank rules and to count tools as models read them. A difference that
-is meant goes into ``comparison.py``.
+that agents hear were made again when 0.2 began to rank rules and to count tools as models read them, and those that
+list agents when opencode came. A difference that is meant goes into ``comparison.py``.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +32,28 @@ def expected(scenario: str) -> dict[str, Any]:
     return found
 
 
+@cache
+def player() -> subprocess.Popen[str]:
+    """Start the process that plays scenarios. It ends with this one, whose end of the pipe is closed then."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.contract.player"],
+        cwd=Path(__file__).parents[2],
+        env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
 def check(scenario: str, renamed: dict[str, str], folder: Path) -> None:
     """Fail, and show where, if a step answers otherwise or changes other files, or if other files or rows are left."""
     out = folder / "record.json"
-    command = [sys.executable, "-m", "tests.contract.player", str(out), json.dumps(renamed), scenario]
-    environ = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"}
-    subprocess.run(command, cwd=Path(__file__).parents[2], check=True, env=environ)
+    asked, answered = player().stdin, player().stdout
+    assert asked is not None
+    assert answered is not None
+    asked.write(json.dumps([str(out), json.dumps(renamed), scenario]) + "\n")
+    asked.flush()
+    assert answered.readline() == "0\n"
     played = json.loads(out.read_text(encoding="utf-8"))[scenario]
     old, new = (compared(scenario, record) for record in (expected(scenario), played))
     differences = [difference(before, now) for before, now in zip(old["steps"], new["steps"], strict=True)]

@@ -233,4 +233,39 @@ class Gemini(Agent):
         return [Told("", text.replace("\\n", "\n"), part) for part in asked.parts for text in said.findall(part.text)]
 
 
+class Opencode(Agent):
+    """opencode, from npm."""
+
+    name = "opencode"
+    role = "user"
+    model = "claude-sonnet-4-5"
+    going_on = ("--continue",)
+
+    def __init__(self, program: str, world: World) -> None:
+        super().__init__(program, world)
+        folder = world.home / ".config" / "opencode"
+        folder.mkdir(parents=True)
+        settings = {
+            "model": f"anthropic/{self.model}",
+            "provider": {"anthropic": {"options": {"baseURL": f"{world.api.url}/v1", "apiKey": "dummy"}}},
+            "permission": {"bash": "allow", "edit": "allow"},
+            "autoupdate": False,
+            "share": "disabled",
+        }
+        (folder / "opencode.json").write_text(json.dumps(settings), encoding="utf-8")
+
+    def command(self, prompt: str) -> list[str]:
+        return [self.program, "run", "--format", "json", prompt]
+
+    def environ(self) -> Mapping[str, str]:
+        quiet = ("MODELS_FETCH", "AUTOUPDATE", "LSP_DOWNLOAD")
+        return {"ANTHROPIC_API_KEY": "dummy"} | {f"OPENCODE_DISABLE_{name}": "1" for name in quiet}
+
+    def shell(self, command: str, **said: int) -> Call:
+        return Call("bash", {"command": command, "description": "a command"}, **said)
+
+    def write(self, path: Path, content: str, **said: int) -> Call:
+        return Call("write", {"filePath": str(path), "content": content}, **said)
+
+
 AGENTS: Mapping[str, type[Agent]] = {"claude": Claude, "codex": Codex, "gemini": Gemini}

@@ -55,7 +55,7 @@ def test_a_model_teaches_asks_and_sees_its_window(name: str, world: World) -> No
     learned, active, status = results
     assert "pending" in learned
     assert "Use uv, never pip." in active
-    assert "Unconfirmed notes" in active
+    assert "Notes agents left, not confirmed:" in active
     assert '"window' in status.replace("\\", "")
     assert 'null,"spent' not in status.replace("\\", ""), status
     instructions = json.loads(world.brim("mcp", "--list", "--json").out)["instructions"]

@@ -5,14 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-import anthropic
-import openai
 import pytest
-from google import genai
 
 from brim.guard import Guard
 from brim.models import cost
@@ -120,29 +117,34 @@ def url() -> Iterator[str]:
     server.server_close()
 
 
-def clients(url: str, status: int = 200) -> dict[str, Any]:
-    """Return a function for each SDK that sends a call, streamed or not."""
-    about: Any = {"api_key": "x", "max_retries": 0, "default_headers": {"X-Status": str(status)}}
-    claude = anthropic.Anthropic(base_url=url, **about)
-    gpt = openai.OpenAI(base_url=f"{url}/v1", **about)
-    options = genai.types.HttpOptions(base_url=url, headers={"X-Status": str(status)})
-    gemini = genai.Client(api_key="x", http_options=options)
+def sender(name: str, url: str, status: int = 200) -> Callable[[Any, bool], Any]:
+    """Return a function that sends a call for the model *name* with its SDK, streamed or not."""
+    headers = {"X-Status": str(status)}
+    about: Any = {"api_key": "x", "max_retries": 0, "default_headers": headers}
+    if name.startswith("claude"):
+        import anthropic
+
+        claude = anthropic.Anthropic(base_url=url, **about)
+        return lambda call, stream: claude.messages.create(
+            model=call.model, messages=call.messages, max_tokens=call.max_output, stream=stream
+        )
+    if name.startswith("gpt"):
+        import openai
+
+        gpt = openai.OpenAI(base_url=f"{url}/v1", **about)
+        if name == "gpt-5":
+            return lambda call, stream: gpt.responses.create(model=call.model, input=call.messages, stream=stream)
+        return lambda call, stream: gpt.chat.completions.create(model=call.model, messages=call.messages, stream=stream)
+    from google import genai
+
+    gemini = genai.Client(api_key="x", http_options=genai.types.HttpOptions(base_url=url, headers=headers))
 
     def ask_gemini(call: Any, stream: bool) -> Any:
         contents = call.messages[0]["parts"][0]["text"]
         send = gemini.models.generate_content_stream if stream else gemini.models.generate_content
         return send(model=call.model, contents=contents)
 
-    return {
-        "claude-sonnet-4-5": lambda call, stream: claude.messages.create(
-            model=call.model, messages=call.messages, max_tokens=call.max_output, stream=stream
-        ),
-        "gpt-4o": lambda call, stream: gpt.chat.completions.create(
-            model=call.model, messages=call.messages, stream=stream
-        ),
-        "gpt-5": lambda call, stream: gpt.responses.create(model=call.model, input=call.messages, stream=stream),
-        "gemini-2.5-pro": ask_gemini,
-    }
+    return ask_gemini
 
 
 NAMES = ["claude-sonnet-4-5", "gpt-4o", "gpt-5", "gemini-2.5-pro"]
@@ -159,9 +161,9 @@ def expected(name: str) -> int | None:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_response_is_settled_and_anchored(url: str, name: str, stream: bool) -> None:
-    guard, everyone = Guard(name, limit_usd=1), clients(url)  # Google's client closes itself when it's forgotten
+    guard, send = Guard(name, limit_usd=1), sender(name, url)  # Google's client closes itself when it's forgotten
     with guard.call(asked(name)) as call:
-        answer = everyone[name](call, stream)
+        answer = send(call, stream)
         if stream:
             assert list(call.stream(answer))
         else:
@@ -174,6 +176,8 @@ def test_a_response_is_settled_and_anchored(url: str, name: str, stream: bool) -
 
 
 def test_an_async_stream_is_settled(url: str) -> None:
+    import anthropic
+
     async def main() -> None:
         client = anthropic.AsyncAnthropic(base_url=url, api_key="x", max_retries=0)
         guard = Guard("claude-sonnet-4-5", limit_usd=1)
@@ -192,7 +196,7 @@ def test_an_error_gives_the_money_back_only_if_it_cost_nothing(url: str, name: s
     guard = Guard(name, limit_usd=1)
     where = "http://127.0.0.1:9" if status == 0 else url
     with pytest.raises(Exception) as raised, guard.call(asked(name)) as call:  # noqa: PT011
-        clients(where, status)[name](call, False)
+        sender(name, where, status)(call, False)
     assert may_be_billed(raised.value) == is_kept
     found = guard.status()
     assert found is not None

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from brim.errors import InputError
 from brim.history import PROVIDERS, Provider, Pruned, Pruner, ToolResultCap, validate
-from brim.history.cap import LEAST, map_texts, shorten, shorten_together
+from brim.history.cap import LEAST, map_texts, shorten_text, shorten_together
 from brim.history.content import result_text
 from brim.tokens import ApproximateTokenCounter, counter_for
 from tests.history.histories import as_object, valid_histories
@@ -286,32 +286,32 @@ NOTE = re.compile(r"\n\[about ([\d,]+) tokens are cut out here\]\n")
 
 def test_a_text_that_is_not_longer_is_itself() -> None:
     text = "word " * 100
-    assert shorten(text, int(EXACT.count(text)), EXACT) is text
-    assert shorten("", 50, EXACT) == ""
+    assert shorten_text(text, int(EXACT.count(text)), EXACT) is text
+    assert shorten_text("", 50, EXACT) == ""
 
 
 def test_the_beginning_and_the_end_stay() -> None:
-    begin, _, end = NOTE.split(shorten(LINES, 200, EXACT))
+    begin, _, end = NOTE.split(shorten_text(LINES, 200, EXACT))
     assert LINES.startswith(begin)
     assert LINES.endswith(end)
     assert len(begin) > len(end) > 0
 
 
 def test_whole_lines_stay() -> None:
-    begin, _, end = NOTE.split(shorten(LINES, 200, EXACT))
+    begin, _, end = NOTE.split(shorten_text(LINES, 200, EXACT))
     assert set(begin.split("\n")) | set(end.split("\n")) <= set(LINES.split("\n"))
 
 
 def test_the_note_says_about_how_much_is_gone() -> None:
-    short = shorten(LINES, 200, EXACT)
+    short = shorten_text(LINES, 200, EXACT)
     begin, gone, end = NOTE.split(short)
     really = EXACT.count(LINES) - EXACT.count(begin) - EXACT.count(end)
     assert int(gone.replace(",", "")) == pytest.approx(really, rel=0.1)
 
 
 def test_most_of_the_limit_is_used() -> None:
-    assert 150 <= EXACT.count(shorten(LINES, 200, EXACT)) <= 200
-    assert 1_700 <= EXACT.count(shorten(LINES * 3, 2_000, EXACT)) <= 2_000
+    assert 150 <= EXACT.count(shorten_text(LINES, 200, EXACT)) <= 200
+    assert 1_700 <= EXACT.count(shorten_text(LINES * 3, 2_000, EXACT)) <= 2_000
 
 
 @pytest.mark.parametrize("piece", ["😀", "xxxxxxxx", "\n\n\n", "语言", "        ", "a1\ud800", "<|endoftext|>"])
@@ -319,7 +319,7 @@ def test_most_of_the_limit_is_used() -> None:
 def test_any_text_comes_within_the_limit(piece: str, limit: int) -> None:
     text = piece * 2_000
     for counter in (EXACT, ApproximateTokenCounter()):
-        short = shorten(text, limit, counter)
+        short = shorten_text(text, limit, counter)
         assert counter.count(short) <= limit
         assert "tokens are cut out here" in short or short is text
 
@@ -327,7 +327,7 @@ def test_any_text_comes_within_the_limit(piece: str, limit: int) -> None:
 @given(piece=st.text(min_size=1, max_size=80), times=st.integers(1, 300), limit=st.integers(50, 200))
 def test_every_text_comes_within_every_limit(piece: str, times: int, limit: int) -> None:
     text = piece * times
-    short = shorten(text, limit, EXACT)
+    short = shorten_text(text, limit, EXACT)
     assert EXACT.count(short) <= limit
     assert (short == text) == (EXACT.count(text) <= limit)
 

@@ -301,11 +301,9 @@ def test_every_row_names_a_rule_that_the_provider_checks() -> None:
         assert any(f'"{rule}"' in (ROOT / "src/brim/history" / name).read_text(encoding="utf-8") for name in modules)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[0]}-{row[1]}")
-def test_a_row_has_a_source_or_is_assumed(row: tuple[str, ...]) -> None:
-    assert "https://" in row[3] or "*assumed*" in row[3]
+def test_a_row_has_a_source_or_is_assumed() -> None:
+    assert [row for row in ROWS if "https://" not in row[3] and "*assumed*" not in row[3]] == []
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[0]}-{row[1]}")
-def test_a_row_names_a_test_that_exists(row: tuple[str, ...]) -> None:
-    assert f"def {row[5]}(" in (ROOT / row[4]).read_text(encoding="utf-8")
+def test_a_row_names_a_test_that_exists() -> None:
+    assert [row for row in ROWS if f"def {row[5]}(" not in (ROOT / row[4]).read_text(encoding="utf-8")] == []

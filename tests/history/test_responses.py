@@ -220,6 +220,7 @@ def test_reasoning_has_item_is_not_content_with_an_output() -> None:
 def test_item_ids_unique() -> None:
     assert found(call("a", id="fc_1"), call("b", id="fc_2"), output("a"), output("b")) == []
     assert found({**SAID, "id": "msg_1"}, HELLO, {**SAID, "id": "msg_1"}) == [(2, "item-ids-unique")]
+    assert found({**SAID, "id": "__fake_id__"}, HELLO, {**SAID, "id": "__fake_id__"}) == []  # the Agents SDK's
 
 
 def test_anybody_may_begin_and_speak_twice() -> None:

@@ -15,7 +15,9 @@ from brim.hooks.process import main
 from brim.install.launchers import install_launcher
 from brim.store import open_store
 from brim.store.trust import trust
+from tests.cli.conftest import Ran, run
 from tests.hooks.hook_samples import claude
+from tests.store.making import make_store
 
 RULE = "Use uv and never pip."
 
@@ -29,6 +31,7 @@ class World:
         (self.project / ".git").mkdir(parents=True)
         (self.project / ".git" / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
         self.database = self.home / "brim.db"
+        make_store(self.database)
         with open_store(str(self.database)) as store:
             store.put(
                 Behavior("b-1", "use-uv", "constraint", RULE, summary=RULE, tags=["tests"]), event="learned", now=0
@@ -68,6 +71,10 @@ class World:
         return subprocess.run(
             command, input=sent, capture_output=True, check=False, env={**self.environ, **environ}, timeout=60
         )
+
+    def brim(self, *words: str, stdin: str = "", **environ: str) -> Ran:
+        """Run a command in the project, as its user would."""
+        return run(words, {**self.environ, **environ}, self.project, stdin)
 
     def log(self) -> str:
         """What the hooks have logged."""

@@ -14,6 +14,7 @@ from brim.hooks.state import HookWorkspace
 from brim.injection.session import Session
 from brim.store import open_store
 from brim.store.trust import trust
+from tests.store.making import make_store
 
 NOW = 1_800_000_000.0
 FRAME = "Rules your user set, kept by brim:\n"
@@ -43,6 +44,7 @@ class Agent:
         """Store *rules*."""
         folder = self.home / ".brim" if scope == "user" else self.project / ".brim"
         folder.mkdir(exist_ok=True, mode=0o700)
+        make_store(folder / "brim.db")
         with open_store(str(folder / "brim.db")) as store:
             store.put_many([each.replace(scope=scope) for each in rules], event="learned", now=NOW - 100_000)
 

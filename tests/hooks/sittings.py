@@ -8,8 +8,9 @@ from typing import Any
 
 from brim.hooks.process import answer_to
 from brim.scratch import Entry, Journal
-from brim.store import open_ledger, open_store
+from brim.store import open_ledger
 from brim.store.ledger import SqliteLedger
+from tests.store.making import make_store
 
 NOW = 1_800_000_000.0
 SESSION = "8eeb040d-b0c0-4396-a084-8ec7e7627d5b"
@@ -24,8 +25,7 @@ class Sitting:
         self.session, self.now = session, NOW
         for folder in (self.home, self.project):
             folder.mkdir(exist_ok=True)
-        if not (self.home / "brim.db").exists():
-            open_store(str(self.home / "brim.db")).close()
+        make_store(self.home / "brim.db")
         self.transcript = root / f"{session}.jsonl"
         self.environ = {
             "HOME": str(root),

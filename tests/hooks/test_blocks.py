@@ -373,6 +373,7 @@ def test_an_agent_cannot_edit_brim_or_the_settings_of_hooks(agent: Agent) -> Non
         *(agent.project / ".brim" / name for name in ("config.yaml", "brim.db", "brim.db-wal", "trusted")),
         *(home / name for name in (".claude/settings.json", ".gemini/settings.json", "codex/hooks.json")),
         *(home / name for name in (".claude/settings.local.json", "codex/config.toml", ".codex/config.toml")),
+        *(home / name for name in (".claude/plugins/cache/brim/brim/0.2/bin/hook", ".gemini/extensions/brim/bin/hook")),
         *(agent.project / name for name in (".claude/settings.json", ".claude/settings.local.json")),
         *(agent.project / name for name in (".codex/hooks.json", ".gemini/settings.json", "innocent/config.yaml")),
     ]

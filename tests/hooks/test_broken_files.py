@@ -16,6 +16,7 @@ from brim.store import open_store
 from brim.store.ledger import open_ledger
 from brim.store.trust import trust
 from tests.hooks.hook_world import RULE, World
+from tests.store.making import make_store
 
 THEIRS = "Run the linter of this project."
 
@@ -24,7 +25,9 @@ THEIRS = "Run the linter of this project."
 def world(tmp_path: Path) -> World:
     """A user and a trusted project that each have a rule, and money that is spent."""
     world = World(tmp_path)
-    with open_store(str(world.project / ".brim" / "brim.db")) as store:
+    rules = world.project / ".brim" / "brim.db"
+    make_store(rules)
+    with open_store(str(rules)) as store:
         rule = Behavior("b-2", "lint", "constraint", THEIRS, summary=THEIRS, scope="project")
         store.put(rule, event="learned", now=0)
     trust(str(world.project), str(world.home), now=0.0)
@@ -39,9 +42,7 @@ def spend(world: World, *, limit: int | None = 10_000) -> None:
 
 
 def told(world: World, event: str, **own: object) -> dict[str, object]:
-    done = world.launch(event, world.message(event, **own))
-    assert (done.returncode, done.stderr) == (0, b"")
-    found: dict[str, object] = json.loads(done.stdout or b"{}")
+    found: dict[str, object] = json.loads(world.call(event, world.message(event, **own)) or "{}")
     return found
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ import anyio
 import pytest
 
 from brim.scratch import ScratchWriter
-from tests.cli.conftest import COMMAND
 from tests.hooks.hook_world import World
 
 MARK = "brim made this folder; 'brim scratch clean' removes it.\n"
@@ -32,20 +30,6 @@ def plant(
     if owner:
         (folder / ".session").write_text(json.dumps(owner), encoding="utf-8")
     return folder
-
-
-def brim(world: World, *words: str, agree: str = "") -> subprocess.CompletedProcess[str]:
-    command = [COMMAND, *words]
-    return subprocess.run(
-        command,
-        input=agree,
-        capture_output=True,
-        text=True,
-        cwd=world.project,
-        env=world.environ,
-        timeout=60,
-        check=False,
-    )
 
 
 def tools(world: World) -> str:
@@ -174,7 +158,7 @@ def test_installing_brim_ends_the_time_in_which_older_memory_is_taken_over(tmp_p
     (world.home / "secret").unlink()
     mark = world.project / ".context" / ".brim-scratch"
     mark.write_text(MARK, encoding="utf-8")
-    assert brim(world, "init", "--agent", "claude").returncode == 0
+    assert world.brim("init", "--agent", "claude").code == 0
     assert len(mark.read_text(encoding="utf-8").splitlines()) == 2
     mark.write_text(MARK, encoding="utf-8")
     assert "wasn't made here" in everything_told(world)
@@ -194,23 +178,23 @@ def test_a_person_is_told_once_of_memory_without_a_proper_mark(tmp_path: Path, o
     said = everything_told(world)
     assert PLANTED not in said
     assert said.count("brim did not make this folder") == 1
-    assert "brim doctor" in brim(world, "status").stdout
-    assert "brim did not make this folder" in brim(world, "doctor").stdout
+    assert "brim doctor" in world.brim("status").out
+    assert "brim did not make this folder" in world.brim("doctor").out
 
 
 def test_a_person_sees_it_and_accepts_it(tmp_path: Path) -> None:
     world = World(tmp_path)
     folder = plant(world)
-    shown = brim(world, "memory", "list")
-    assert PLANTED in shown.stdout
-    assert "wasn't made here" in shown.stderr
-    assert "wasn't made here" in brim(world, "memory", "add", "mine").stderr
-    assert "wasn't made here" in brim(world, "doctor").stdout
-    assert "brim trust" in brim(world, "status").stdout
-    no = brim(world, "trust", agree="n\n")
-    assert no.stdout.count(PLANTED) == 2
+    shown = world.brim("memory", "list")
+    assert PLANTED in shown.out
+    assert "wasn't made here" in shown.err
+    assert "wasn't made here" in world.brim("memory", "add", "mine").err
+    assert "wasn't made here" in world.brim("doctor").out
+    assert "brim trust" in world.brim("status").out
+    no = world.brim("trust", stdin="n\n")
+    assert no.out.count(PLANTED) == 2
     assert "wasn't made here" in everything_told(world)
-    assert brim(world, "trust", "--yes").returncode == 0
+    assert world.brim("trust", "--yes").code == 0
     assert len((folder / ".brim-scratch").read_text(encoding="utf-8").splitlines()) == 2
     assert ".context/scratch.md" in everything_told(world)
 
@@ -218,7 +202,7 @@ def test_a_person_sees_it_and_accepts_it(tmp_path: Path) -> None:
 def test_a_person_can_remove_it(tmp_path: Path) -> None:
     world = World(tmp_path)
     plant(world)
-    assert brim(world, "memory", "clean", "--yes").returncode == 0
+    assert world.brim("memory", "clean", "--yes").code == 0
     assert not (world.project / ".context").exists()
 
 
@@ -256,6 +240,6 @@ def test_after_consent_every_file_is_made_again_from_what_was_shown(tmp_path: Pa
     (own / ".session").write_text(json.dumps({"session": "another", "seen": 0}), encoding="utf-8")
     for folder in (root, own):
         (folder / "scratch.md").write_text("Something else.\n", encoding="utf-8")
-    assert brim(world, "trust", "--yes").returncode == 0
+    assert world.brim("trust", "--yes").code == 0
     for folder in (root, own):
         assert "Something else" not in (folder / "scratch.md").read_text(encoding="utf-8")

@@ -52,6 +52,22 @@ def test_a_rule_without_conditions_is_told_once_and_with_the_prompt_after_it_was
     assert [n for n, each in enumerate(told) if each] == [0]
 
 
+def test_what_the_start_had_no_room_for_does_not_take_the_room_of_what_a_prompt_asks_for(agent: Agent) -> None:
+    agent.configure("token_budget: {default: 60, dynamic_context: 60}\n")
+    agent.learn(*(rule(f"c{n}", f"Never break part{n} of it at all.", "constraint") for n in range(20)), TESTS)
+    assert "didn't fit" in agent.start().told
+    assert agent.prompt("run the tests").told == FRAME + "## Directives\n- Run pytest with -q.\n"
+    assert not agent.prompt("go on")
+    assert "part1 " in agent.prompt("what about part1?").told
+
+
+def test_the_little_that_the_start_had_no_room_for_comes_with_the_prompt(agent: Agent) -> None:
+    agent.configure("token_budget: {default: 60, dynamic_context: 60}\n")
+    agent.learn(*(rule(f"c{n}", f"Never break part{n} of it at all.", "constraint") for n in range(5)))
+    told = agent.start().told + agent.prompt("go on").told
+    assert all(f"part{n} " in told for n in range(5))
+
+
 def test_prompts_of_a_machine_do_not_count_and_bring_up_nothing(agent: Agent) -> None:
     agent.learn(ALWAYS, TESTS)
     agent.start()
@@ -103,7 +119,7 @@ def test_a_sub_agent_has_its_own_window_and_spends_from_the_same_total(agent: Ag
 
 
 def test_constraints_that_are_too_much_are_told_in_turn(agent: Agent) -> None:
-    agent.learn(*(rule(f"c{n}", f"Never do thing number {n}.", kind="constraint") for n in range(90)))
+    agent.learn(*(rule(f"c{n}", f"Never do part{n}.", kind="constraint") for n in range(90)))
     assert "more rules didn't fit: brim rules\n" in agent.prompt().told
     assert "didn't fit" not in agent.prompt().told
     assert len(agent.session().shown) == 90

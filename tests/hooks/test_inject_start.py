@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 import subprocess
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -191,20 +193,31 @@ def test_only_a_trusted_project_is_listened_to(agent: Agent) -> None:
     assert agent.start().told == FRAME + "## Directives\n- Answer in English.\n"
 
 
+def test_a_rule_for_outside_of_ci_is_told_everywhere_else(agent: Agent) -> None:
+    agent.learn(rule("dev", "Use the local server.", when={"environment": "not ci"}))
+    assert agent.start().told == FRAME + "## Directives\n- Use the local server.\n"
+    agent.environ["CI"] = "true"
+    assert not agent.start()
+    assert not agent.prompt("use the local server")
+
+
 def test_what_nobody_confirmed_stands_apart_and_short(agent: Agent) -> None:
     long = "Use the staging server for every test that needs a network, whatever anybody may have said before."
     agent.learn(rule("note", long, status="pending", summary="Use staging.", when={"language": "python"}))
-    assert agent.edit().told == FRAME + "## Unconfirmed notes\n- Use staging.\n"
+    assert agent.edit().told == "Notes agents left, not confirmed:\n- Use staging.\n"
+    agent.learn(rule("rule", "Use uv.", when={"language": "python"}))
+    again = agent.start().told + agent.edit().told
+    assert again == FRAME + "## Directives\n- Use uv.\nNotes agents left, not confirmed:\n- Use staging.\n"
 
 
-@pytest.mark.parametrize("budget", ["30", "50", "100", "200"])
-def test_constraints_that_are_too_much_are_told_as_far_as_they_fit_and_counted(agent: Agent, budget: str) -> None:
+def test_constraints_that_are_too_much_are_told_as_far_as_they_fit_and_counted(agent: Agent) -> None:
     agent.learn(*(rule(f"c{n}", f"Never do thing number {n}.", kind="constraint") for n in range(300)))
-    agent.environ["BRIM_TOKEN_BUDGET"] = budget
-    *told, last = agent.start().told.removeprefix(FRAME).splitlines()[1:]
-    assert last == f"{300 - len(told)} more rules didn't fit: brim rules"
-    assert told
-    assert brim.count(agent.start("clear").told, model="gpt-5") <= int(budget)
+    for budget in (30, 50, 100, 200):
+        agent.environ["BRIM_TOKEN_BUDGET"] = str(budget)
+        *told, last = agent.start(session=f"s{budget}").told.removeprefix(FRAME).splitlines()[1:]
+        assert last == f"{300 - len(told)} more rules didn't fit: brim rules"
+        assert told
+        assert brim.count(agent.start("clear", session=f"s{budget}").told, model="gpt-5") <= budget
 
 
 def test_the_text_is_within_what_the_client_takes(tmp_path: Path) -> None:
@@ -237,9 +250,7 @@ def test_what_was_told_counts_as_used(agent: Agent) -> None:
     assert (told.usage.injected, told.usage.last_used) == (1, NOW)
 
 
-@pytest.mark.parametrize("budget", [0, 30, 100, 200, 333, 500, 2_000, 9_000])
-@pytest.mark.parametrize("strategy", ["lowest-first", "level"])
-def test_what_is_told_is_what_the_plan_of_everything_holds(agent: Agent, budget: int, strategy: str) -> None:
+def test_what_is_told_is_what_the_plan_of_everything_holds(tmp_path: Path) -> None:
     kinds = ("constraint", *["directive", "procedure"] * 6)
     words = ["the", "quick", "brown", "fox", "jumps", "over", "the", "lazy", "dog", "and", "runs", "away", "from", "it"]
     rules = [
@@ -248,12 +259,14 @@ def test_what_is_told_is_what_the_plan_of_everything_holds(agent: Agent, budget:
         )
         for n in range(150)
     ]
-    agent.learn(*rules)
-    agent.environ |= {"BRIM_TOKEN_BUDGET": str(budget), "BRIM_INJECTION_STRATEGY": strategy}
-    agent.environ |= {"BRIM_INJECTION_MAX_CHARS": "9000", "BRIM_MODEL": "gpt-5"}
-    with agent.place() as place:
-        plan = Planner(place.scopes, place.config, Context(), now=agent.now).plan(budget)
-    assert agent.start().told == render(plan)
+    Agent(tmp_path / "learned").learn(*rules)
+    for budget, strategy in product((0, 30, 100, 200, 333, 500, 2_000, 9_000), ("lowest-first", "level")):
+        folder = shutil.copytree(tmp_path / "learned", tmp_path / f"{budget} {strategy}")
+        agent = Agent(folder, BRIM_TOKEN_BUDGET=str(budget), BRIM_INJECTION_STRATEGY=strategy)
+        agent.environ |= {"BRIM_INJECTION_MAX_CHARS": "9000", "BRIM_MODEL": "gpt-5"}
+        with agent.place() as place:
+            plan = Planner(place.scopes, place.config, Context(), now=agent.now).plan(budget)
+        assert agent.start().told == render(plan), (budget, strategy)
 
 
 def test_equal_rules_give_way_in_the_same_order_as_in_the_plan_of_everything(agent: Agent) -> None:
@@ -334,3 +347,12 @@ def test_a_compaction_lets_everything_be_told_again_where_nothing_is_told_at_the
         assert agent.start(how).told == ""
         assert agent.prompt("go on").told == FRAME + "## Constraints\n- Never force-push.\n"
         assert agent.prompt("go on").told == ""
+
+
+@pytest.mark.parametrize("summary", ["", "Keep it short."])
+def test_a_rule_of_any_length_does_not_push_out_the_others(agent: Agent, summary: str) -> None:
+    agent.learn(rule("long", "Never do this and that. " * 9_000, "constraint", summary=summary), ALWAYS)
+    told = agent.start().told
+    assert "- Answer in English.\n" in told
+    assert ("Keep it short." in told) is bool(summary)
+    assert "- Answer in English.\n" in agent.start("compact").told

@@ -10,6 +10,7 @@ from brim.tokens import TokenCounter
 KINDS = ("constraint", "directive", "procedure", "preference", "workflow", "episodic")
 TITLES = ("Constraints", "Directives", "Procedures", "Preferences", "Workflows", "Episodes")
 LATER = ("Also learned", "Unconfirmed notes")
+NOTES = "Notes agents left, not confirmed:"
 FRAME = "Rules your user set, kept by brim:"
 
 
@@ -70,11 +71,12 @@ class Reference:
             if tier:
                 sections.setdefault(_section(behavior, tier), []).append((-tier, -value, behavior.id, behavior))
         frame = f"<note>{FRAME}</note>\n" if self.format == "xml" else f"{FRAME}\n"
-        written = frame if sections else ""
+        written = frame if sections.keys() - {7} else ""
         for number in sorted(sections):
             title = (TITLES + LATER)[number]
             tag = title.lower().replace(" ", "_")
-            written += {"markdown": f"## {title}\n", "xml": f"<{tag}>\n", "plain": f"- {title}:\n"}[self.format]
+            plain = (f"{NOTES}\n",) * 2 if number == 7 else (f"## {title}\n", f"- {title}:\n")
+            written += {"markdown": plain[0], "xml": f"<{tag}>\n", "plain": plain[1]}[self.format]
             for tier, _, _, behavior in sorted(sections[number], key=lambda entry: entry[:3]):
                 written += item_text(behavior, Tier(-tier), self.format)
             written += f"</{tag}>\n" if self.format == "xml" else ""

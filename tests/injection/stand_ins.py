@@ -34,7 +34,7 @@ class GivenCosts:
     def heading(self, section: Section, /) -> tuple[int, int]:
         return self.headings[section]
 
-    def frame(self, left: int, /) -> tuple[int, int]:
+    def frame(self, left: int, /, *, only_notes: bool = False) -> tuple[int, int]:
         return self.around
 
     def count(self, units: int, /) -> Count:

@@ -51,6 +51,9 @@ finally:
 """
 
 
+PATH = "/usr/bin:/bin"
+
+
 class Faulty(NamedTuple):
     """How it ended, what it said, and how often it changed something."""
 
@@ -65,11 +68,9 @@ def run_faulty(brim: Brim, how: str, at: int, *words: str) -> Faulty:
 
     With ``small`` no file can grow beyond *at* bytes, as on a disk that fills up in the middle of a write.
     """
-    empty = brim.home.parent / "nothing"
-    empty.mkdir(exist_ok=True)
     ran = subprocess.run(
         [sys.executable, "-c", CODE, how, str(at), str(brim.home.parent), *words],
-        env={**brim.environ, "PATH": f"{empty}:/usr/bin:/bin"},
+        env={**brim.environ, "PATH": PATH},
         cwd=brim.cwd,
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -82,6 +83,11 @@ def run_faulty(brim: Brim, how: str, at: int, *words: str) -> Faulty:
         said, changes = ran.stderr, f"{at}]"
     assert "Traceback" not in said, said
     return Faulty(ran.returncode, ran.stdout, said, int(changes.rstrip("]\n") or 0))
+
+
+def run_sound(brim: Brim, *words: str) -> int:
+    """Run brim as ``run_faulty`` does, without a fault; return its exit code."""
+    return brim(*words, env={"PATH": PATH}).code
 
 
 def litter(root: Path) -> list[str]:

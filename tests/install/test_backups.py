@@ -71,7 +71,7 @@ def test_inits_at_the_same_time_all_come_about(brim: Brim) -> None:
         subprocess.Popen([*command, "--project"], env=brim.environ, cwd=project, stderr=subprocess.DEVNULL)
         for project in projects
     ]
-    running += [brim.start("init", "--agent", "claude", stderr=subprocess.DEVNULL) for _ in range(2)]
+    running += [brim.start("init", "--agent", "claude", fork=True, stderr=subprocess.DEVNULL) for _ in range(2)]
     assert [each.wait() for each in running] == [0] * 5
     records = json.loads((brim.home / ".brim/installed.json").read_text())["files"]
     assert len(records) == 5  # with Claude Code's /learn

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.errors import InputError
-from brim.install.agents import HOOKS, NAMES, Ours, Target, entries_for, status_value
+from brim.install.agents import HOOKS, Ours, Target, entries_for, launcher_command, status_value
 from brim.install.changes import Change, plan_install, plan_uninstall
 from brim.install.receipt import Record
+from tests.install.installed import FILES
 
 HOME = "/home/user/.brim"
 PATH = "/home/user/.claude/settings.json"
@@ -77,7 +78,7 @@ WRITTEN = [
 ]
 
 
-@pytest.mark.parametrize("agent", NAMES)
+@pytest.mark.parametrize("agent", FILES)
 @pytest.mark.parametrize("how", HOOKS)
 @pytest.mark.parametrize("before", WRITTEN)
 def test_uninstalling_gives_back_the_file_to_the_byte(agent: str, how: str, before: str | None) -> None:
@@ -112,7 +113,7 @@ def test_each_agent_gets_its_own_unit_of_time() -> None:
 
 
 def test_a_folder_with_a_blank_in_its_name_is_quoted() -> None:
-    [hook] = entries_for("claude", "/home/user/my brim")["SessionStart"]["hooks"]
+    [hook] = entries_for("claude", launcher_command("/home/user/my brim"))["SessionStart"]["hooks"]
     assert hook["command"] == "'/home/user/my brim/bin/hook' SessionStart claude"
     assert Ours("/home/user/my brim").hook(hook)
 

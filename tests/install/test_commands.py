@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import shlex
 import tomllib
 
 import pytest
 
+from brim.install.agents import brim_program
 from brim.install.commands import CALLED, FILES, command_text
 from tests.cli.conftest import Brim
 from tests.install.installed import tree, use
 
-FOLDERS = {"claude": ".claude", "codex": ".codex", "gemini": ".gemini"}
+FOLDERS = {"claude": ".claude", "codex": ".codex", "gemini": ".gemini", "opencode": ".config/opencode"}
 
 
 @pytest.mark.parametrize("agent", list(FILES))
 def test_the_command_comes_with_the_hooks_and_goes_with_them(brim: Brim, agent: str) -> None:
-    use(brim, agent)
+    (brim.home / FOLDERS[agent]).mkdir(parents=True)
     before = tree(brim.home)
     path = brim.home / FOLDERS[agent] / FILES[agent]
     found = brim("init", "--json").json
@@ -56,7 +58,7 @@ def test_an_older_text_of_brims_is_brought_up_to_date(brim: Brim) -> None:
     path.write_text("older")
     receipt.write_text(receipt.read_text().replace(now, sha256(b"older").hexdigest()))
     brim("init")
-    assert path.read_text() == command_text("claude")
+    assert path.read_text() == command_text("claude", shlex.quote(brim_program()))
 
 
 def test_gemini_can_read_its_command() -> None:

@@ -14,7 +14,7 @@ from tests.cli.conftest import Brim
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not here")
 
-FILES = [".claude/settings.local.json", ".codex/hooks.json", ".gemini/settings.json"]
+FILES = [".claude/settings.local.json", ".codex/hooks.json", ".gemini/settings.json", ".opencode/plugin/brim.js"]
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -46,7 +46,7 @@ def test_git_shows_none_of_the_files_and_the_exclude_file_is_given_back(brim: Br
     assert not (brim.cwd / ".gitignore").exists()
     written = exclude.read_bytes()
     again = brim("init", "--project", "--agent", "all", "--json").json
-    assert [each["hidden_from_git"] for each in again["agents"]] == [False] * 3
+    assert [each["hidden_from_git"] for each in again["agents"]] == [False] * len(FILES)
     assert exclude.read_bytes() == written
     brim("uninstall", "--agent", "codex")
     assert "/.codex/hooks.json\n" not in exclude.read_text()
@@ -67,7 +67,7 @@ def test_lines_of_others_stay_where_they_are(brim: Brim, exclude: Path) -> None:
 
 def test_what_is_ignored_already_is_not_named_again(brim: Brim, exclude: Path) -> None:
     before = exclude.read_bytes()
-    brim.write(".gitignore", ".claude\n.codex\n.gemini\n")
+    brim.write(".gitignore", ".claude\n.codex\n.gemini\n.opencode\n")
     assert "hidden" not in brim("init", "--project", "--agent", "all").out
     assert exclude.read_bytes() == before
 

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no hooks there 
 
 ON_WINDOWS = """
 import shutil, sys
-import brim.cli.commands.init
+import brim.cli.commands.setup
 from brim.cli import main
 sys.platform = "win32"
 main()
@@ -58,7 +58,7 @@ def test_where_no_agent_is_it_asks_for_one(brim: Brim) -> None:
 
 def test_all_means_all(brim: Brim) -> None:
     found = alone(brim, "init", "--agent", "all", "--json").json
-    assert [each["agent"] for each in found["agents"]] == list(FILES)
+    assert [each["agent"] for each in found["agents"]] == [*FILES, "opencode"]
     assert all(each["changed"] and each["backup"] is None for each in found["agents"])
 
 
@@ -211,7 +211,13 @@ def test_a_project_gets_files_of_its_own_and_is_trusted_if_brim_made_it(brim: Br
     (brim.cwd / ".git").mkdir()
     found = alone(brim, "init", "--project", "--agent", "all", "--token-budget", "800", "--json").json
     assert [each["file"] for each in found["agents"]] == [
-        str(brim.cwd / name) for name in (".claude/settings.local.json", ".codex/hooks.json", ".gemini/settings.json")
+        str(brim.cwd / name)
+        for name in (
+            ".claude/settings.local.json",
+            ".codex/hooks.json",
+            ".gemini/settings.json",
+            ".opencode/plugin/brim.js",
+        )
     ]
     assert found["trusted"] is True
     assert "800" in (brim.cwd / ".brim/config.yaml").read_text()

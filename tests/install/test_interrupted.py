@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Brim
-from tests.install.faults import litter, run_faulty
+from tests.install.faults import litter, run_faulty, run_sound
 from tests.install.installed import FILES, tree, use
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no hooks there yet")
 
-INIT = ("init", "--agent", "all")
+INIT = ("init", *(word for agent in FILES for word in ("--agent", agent)))
 CLAUDE = '{\n  "model": "opus",\n  "statusLine": {"type": "command", "command": "date"}\n}\n'
 BRIMS = re.compile(
     r"\.brim(/(\.gitignore|brim\.db(-wal|-shm)?|bin|bin/hook|bin/statusline|installed\.lock|secret(\.lock)?))?"
@@ -61,7 +61,7 @@ def test_whenever_it_ends_settings_are_whole_and_running_it_again_repairs(
     for at in places:
         brim = prepared(tmp_path / f"at{at}")
         if words != INIT:
-            run_faulty(brim, "none", 0, *INIT)
+            assert run_sound(brim, *INIT) == 0
         before = tree(brim.home)
         ran = run_faulty(brim, how, at, *words)
         found = settings(brim)
@@ -75,8 +75,8 @@ def test_whenever_it_ends_settings_are_whole_and_running_it_again_repairs(
             assert {name.removesuffix(".bak") for name in backups} <= {FILES[agent] for agent in changed}, at
         for path in brim.home.rglob("*.tmp"):  # as if it had been a while
             os.utime(path, (0, 0))
-        assert run_faulty(brim, "none", 0, *words).code == 0, at
+        assert run_sound(brim, *words) == 0, at
         assert settings(brim) == (new if words == INIT else old), at
-        assert run_faulty(brim, "none", 0, "uninstall").code == 0, at
+        assert run_sound(brim, "uninstall") == 0, at
         assert settings(brim) == old
         assert strange(brim, empty) == [], at

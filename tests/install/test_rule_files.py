@@ -87,6 +87,14 @@ def test_what_brim_cannot_follow_is_listed(project: Brim) -> None:
     assert left == {"!a/b/**": "excludes files, which brim can't", "[": "not a pattern for files"}
 
 
+@pytest.mark.parametrize("torn", ["globs: [src/**", "paths: {a: [b", "globs: src/*.{ts"])
+def test_a_torn_pattern_is_listed_and_does_not_silence_the_rule(project: Brim, torn: str) -> None:
+    project.write(".claude/rules/a.md", f"---\n{torn}\n---\n- Use it here.\n")
+    found = imported(project)
+    assert [each["when"] for each in found["added"]] == [{}]
+    assert [each["why"] for each in found["rules"] if each["what"] == "left out"] == ["not a pattern for files"]
+
+
 def test_imports_are_followed_inside_the_project_and_listed_otherwise(project: Brim) -> None:
     project.write("CLAUDE.md", "@docs/style.md\n@gone.md\n@~/x.md\n\nSee @README.md for an overview.\n\n- Use one.\n")
     project.write("docs/style.md", "@../CLAUDE.md\n- Use two.\n")

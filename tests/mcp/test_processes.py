@@ -61,7 +61,7 @@ async def everything(client: Client) -> tuple[str, str, int, str]:
 
 TOLD = (
     "pending",
-    "Rules your user set, kept by brim:\n## Unconfirmed notes\n- Use uv, never pip.\n",
+    "Notes agents left, not confirmed:\n- Use uv, never pip.\n",
     2,
     "why: no rule has the id or the name 'nobody': 'brim rules' lists them",
 )

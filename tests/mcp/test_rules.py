@@ -81,7 +81,7 @@ def test_a_note_of_an_agent_is_told_as_a_summary_and_as_unconfirmed(world: World
     note = "Answer in short sentences. " + "They are easier to read, and they are quick to say. " * 10
     id = world.call("learn", right=note).data["id"]
     told = world.read("brim://behaviors/active")
-    assert "## Unconfirmed notes\n" in told
+    assert "Notes agents left, not confirmed:\n" in told
     assert note.strip() not in told
     whole = world.read(f"brim://behaviors/expand/{id}")
     assert "Unconfirmed note" in whole

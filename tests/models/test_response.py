@@ -95,6 +95,8 @@ def test_a_tier_that_has_no_price_is_unknown() -> None:
     langchain, _ = RESPONSES["langchain"]
     metadata = {"model_name": "gpt-4o", "service_tier": "some-new-tier"}
     assert cost({**langchain, "response_metadata": metadata}) is None
+    pydantic, _ = RESPONSES["pydantic-ai"]
+    assert cost({**pydantic, "provider_details": {"service_tier": "some-new-tier"}}) is None
 
 
 def test_a_model_that_is_given_outranks_the_response() -> None:

@@ -178,6 +178,29 @@ def test_sound_has_its_own_price_or_none(form: str) -> None:
     use({})
 
 
+FRAMEWORKS = {
+    "langchain, 5 minutes": {"input_token_details": {"cache_read": 300, "cache_creation": 200}},
+    "langchain, by time": {
+        "input_token_details": {
+            **{"cache_read": 300, "cache_creation": 0},
+            **{"ephemeral_5m_input_tokens": 150, "ephemeral_1h_input_tokens": 50},
+        }
+    },
+    "langchain, priority": {
+        "input_token_details": {"priority_cache_read": 300, "priority_cache_creation": 200, "priority": 700}
+    },
+    "pydantic-ai": {"cache_read_tokens": 300, "cache_write_tokens": 200, "cache_write_1h_tokens": 50},
+}
+
+
+@pytest.mark.parametrize("name", FRAMEWORKS)
+def test_what_a_framework_says_about_the_cache_is_read_once(name: str) -> None:
+    tokens = read_usage({"input_tokens": 1_000, "output_tokens": 10, **FRAMEWORKS[name]})
+    hour = 50 if "by time" in name or name == "pydantic-ai" else 0
+    assert (tokens.prompt, tokens.input, tokens.cache_read) == (1_000, 500, 300)
+    assert (tokens.cache_write_5m, tokens.cache_write_1h) == (200 - hour, hour)
+
+
 def test_the_service_tier_of_a_response_counts() -> None:
     usage = {"prompt_tokens": 1_000, "completion_tokens": 100}
     plain = cost(usage, "gpt-5") or 0

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from brim.models.usage import Tokens
-from brim.report.billed import BilledRatio
 from brim.report.money import Bill, SummaryReader, SummaryRequest, bill
 from brim.report.usage import put_costs, unattributed
 from brim.spend.money import PriceList
+from brim.tracking.estimate import BilledRatio
 from brim.tracking.events import Compaction, Message, ModelSeen, Usage
 from brim.tracking.sessions import Request, Total
 

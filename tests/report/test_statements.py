@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim.report import statements as module
-from brim.report.statements import LONGEST, MOST, decisions_in, instructions_in
+from brim.report import compactions as module
+from brim.report.compactions import LONGEST_STATEMENT, MOST_STATEMENTS, decisions_in, instructions_in
 
 DATA = Path(__file__).parent / "data"
 FOUND_IN = {"you": instructions_in, "agent": decisions_in}
@@ -59,5 +59,5 @@ def test_code_and_logs_ask_for_nothing(pasted: str) -> None:
 @given(st.text(max_size=400))
 def test_nothing_in_a_text_raises_and_statements_are_bounded(text: str) -> None:
     for found in (instructions_in(text), decisions_in(text)):
-        assert len(found) <= MOST
-        assert all(len(each) <= LONGEST for each in found)
+        assert len(found) <= MOST_STATEMENTS
+        assert all(len(each) <= LONGEST_STATEMENT for each in found)

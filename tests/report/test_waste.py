@@ -6,9 +6,9 @@ from typing import Any
 
 from brim.models import cost
 from brim.models.usage import Tokens
-from brim.report.billed import BilledRatio
 from brim.report.waste import ADVICE, KINDS, LARGE, Waste, WasteReader
 from brim.spend.money import PriceList
+from brim.tracking.estimate import BilledRatio
 from brim.tracking.events import Compaction, Event, Message, ToolCall, ToolResult, Usage
 
 MODEL = "claude-sonnet-4-5"

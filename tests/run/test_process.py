@@ -8,8 +8,8 @@ import time
 import pytest
 
 from brim.errors import InputError
-from brim.run import process as module
-from brim.run.process import TOO_LONG, Child
+from brim.run import conversation as module
+from brim.run.conversation import TOO_LONG, Child
 
 
 class Talk:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from brim.scratch.dead_ends.commands import check_in, git_steps, parts, polls, unwrapped, writes
+from brim.behaviors.shell import unwrapped
+from brim.scratch.dead_ends.commands import check_in, git_steps, parts, polls, writes
 from brim.scratch.dead_ends.step import outcome, settled, signature
 from brim.scratch.quotes import LONGEST, masked_line
 from brim.tracking.events import ToolResult
@@ -68,7 +69,7 @@ def test_quotes_here_documents_and_shells_are_understood() -> None:
     ],
 )
 def test_files_that_a_command_writes_are_known(command: str, files: list[str]) -> None:
-    assert writes(command, parts(command)) == files
+    assert writes(parts(command)) == files
 
 
 def test_waiting_is_known_and_a_filter_is_no_waiting() -> None:

@@ -3,18 +3,36 @@
 from __future__ import annotations
 
 import sqlite3
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from hypothesis import strategies as st
 
 from brim.behaviors import Behavior, BehaviorKind, Edge, Provenance, Status, Usage, When
 from brim.behaviors.behavior import EdgeKind
+from brim.store import open_store
 
 
 def behavior(id: str = "b1", **fields: Any) -> Behavior:
     given = {"name": "use-uv", "kind": "directive", "canonical": "Use uv, not pip.", "summary": "Use uv.", **fields}
     return Behavior(id=id, **given)
+
+
+@cache
+def _empty() -> bytes:
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "brim.db")
+        open_store(str(path)).close()
+        return path.read_bytes()
+
+
+def make_store(path: Path) -> None:
+    """Make a store where none is: a copy of an empty one, since making its tables takes longer than most tests."""
+    if not path.exists():
+        path.write_bytes(_empty())
+        path.chmod(0o600)
 
 
 def raw(path: Path | str) -> sqlite3.Connection:

@@ -6,6 +6,7 @@ import os
 import random
 import sys
 from collections.abc import Callable
+from functools import cache
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -29,7 +30,9 @@ OPENAI = ("o200k_base", "o200k_harmony", "cl100k_base")
 OPEN = sorted(NativeEngine.encodings - set(OPENAI))
 
 
+@cache
 def load(encoding: str) -> NativeCounter:
+    """Load a vocabulary: it takes as long as counting megabytes."""
     counter = NativeEngine().load(encoding)
     assert isinstance(counter, NativeCounter)
     return counter
@@ -73,7 +76,7 @@ def test_documents_count_as_in_tiktoken(encoding: str, oracle: Oracle) -> None:
 @given(text=ANY_TEXT)
 @settings(deadline=None)
 def test_any_text_counts_as_in_tiktoken(encoding: str, oracle: Oracle, text: str) -> None:
-    assert load_once(encoding)(text) == oracle(text, encoding)
+    assert load(encoding)(text) == oracle(text, encoding)
 
 
 @pytest.mark.parametrize("encoding", OPENAI)
@@ -256,12 +259,3 @@ def test_a_forked_child_counts_large_text() -> None:
         signal.alarm(20)  # a child that waits for threads it does not have is ended by this
         os._exit(0 if count(LARGE) == right else 1)
     assert os.waitpid(child, 0)[1] == 0
-
-
-_loaded: dict[str, NativeCounter] = {}
-
-
-def load_once(encoding: str) -> NativeCounter:
-    if encoding not in _loaded:
-        _loaded[encoding] = load(encoding)
-    return _loaded[encoding]

@@ -211,9 +211,12 @@ class Neighbourhood:
         return self.found[node.id].words if node.id in self.found else ()
 
     def inferred(self, node: Node) -> list[str]:
-        """Return the conditions, read from the words of *node*, that the context confirms."""
-        confirmed = self.found[node.id].confirmed if self.found and node.id in self.found else ()
-        return [f"{key} {' or '.join(values)}" for key, values in node.inferred.conditions if key in confirmed]
+        """Return the conditions, read from the words of *node*, that the context confirms, or that its heading does."""
+        by = self.found.get(node.id) if self.found else None
+        if by is None:
+            return []
+        found = [f"{key} {' or '.join(values)}" for key, values in node.inferred.conditions if key in by.confirmed]
+        return found or ["others under its heading"] * by.heading
 
     def expand(self, ids: Iterable[str]) -> None:
         """Read the edges of those of *ids* whose edges aren't known yet, and what is at their other ends."""

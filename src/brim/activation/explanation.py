@@ -16,6 +16,7 @@ from brim.activation.engine import (
     seed_of,
 )
 from brim.activation.parameters import DEFAULTS
+from brim.behaviors.when import NOT_CI
 from brim.errors import InputError
 from brim.record import Record
 
@@ -174,7 +175,7 @@ def explain(
     return Explanation(
         id=id,
         value=value,
-        outcome=_outcome(seed, steps, raw, value, parameters),
+        outcome=_outcome(seed, steps, raw, value, parameters, heading=by is not None and by.heading),
         conditions=_conditions(node, seed, context),
         words=seed.words,
         uses=node.uses,
@@ -207,6 +208,8 @@ def _conditions(node: Node, seed: Seed, context: Context) -> tuple[Condition, ..
         known, verdict = context.facts.get(key, ()), "contradicted" if key in seed.contradicted else "absent"
         if key in seed.confirmed:
             known, verdict = confirming(node.when, key, context.facts), "confirmed"
+        elif (key, wanted) == NOT_CI and verdict == "absent":
+            known, verdict = known or ("CI not set",), "confirmed"
         found.append(Condition(key, wanted, known, verdict))
     return tuple(found)
 
@@ -224,12 +227,14 @@ def _step(course: Course, number: int, id: str) -> Step:
     return Step(before.get(id, 0.0), (*flows[1], *flows[-1]), course.states[number + 1].get(id, 0.0))
 
 
-def _outcome(seed: Seed, steps: tuple[Step, ...], raw: float, value: float, parameters: Parameters) -> str:
+def _outcome(
+    seed: Seed, steps: tuple[Step, ...], raw: float, value: float, parameters: Parameters, *, heading: bool
+) -> str:
     """Say in one sentence why it is in or out."""
     if seed.contradicted:
         return f"out: the context contradicts {' and '.join(seed.contradicted)}"
     if value > 0:
-        spoken = [*seed.confirmed, *(["words"] if seed.words else [])]
+        spoken = [*seed.confirmed, *(["words"] if seed.words else [])] or ["others under its heading"] * heading
         reason = f"confirmed by {' and '.join(spoken)}" if spoken else "it has no conditions"
         return f"in: {reason if seed.value else 'reached by edges only'}"
     if raw > 0:

@@ -77,6 +77,9 @@ class Index(Source, Protocol):
     def count(self) -> int:
         """How many live behaviors there are."""
 
+    def sections(self, ids: Collection[str]) -> Iterable[tuple[str, str]]:
+        """Every live behavior that stands in a section with one of *ids*: the section, and its id."""
+
 
 class Graph:
     """A source in memory. Its answers don't depend on the order in which things were given.
@@ -96,7 +99,7 @@ class Graph:
             if behavior.live:
                 self._nodes[behavior.id] = node_of(behavior)
                 self._live.append(behavior)
-        self._unconditional = [id for id, node in self._nodes.items() if not node.when.conditions]
+        self._unconditional = [id for id, node in self._nodes.items() if not node.when.waits]
         self._conditions: dict[tuple[str, str], list[str]] = {}
         self._words: dict[str, list[str]] = {}
         for id, node in self._nodes.items():
@@ -163,6 +166,17 @@ class Graph:
     def count(self) -> int:
         """How many live behaviors there are."""
         return len(self._nodes)
+
+    def sections(self, ids: Collection[str]) -> list[tuple[str, str]]:
+        """Every live behavior that stands in a section with one of *ids*: the section, and its id."""
+        near = {self._sections.get(id, "") for id in ids} - {""}
+        return [(section, id) for id, section in self._sections.items() if section in near]
+
+    @cached_property
+    def _sections(self) -> dict[str, str]:
+        from brim.activation.relevance import section_of
+
+        return {behavior.id: section_of(behavior) for behavior in self._live}
 
     def __repr__(self) -> str:
         return f"Graph({len(self._nodes)} behaviors, {sum(map(len, self._leaving.values()))} edges)"

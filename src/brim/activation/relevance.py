@@ -53,6 +53,10 @@ SHARE = 0.05
 """A rule is relevant from this share of the mean score of the best three."""
 LEAST, LEAST_OF_CALL = 0.3, 3.0
 """And from this score; the second for a tool call, which is told only what is surely about it."""
+SECTION = 0.5
+"""What a rule gets of the mean score of the rules under its heading: what stands together is about the same."""
+WAITING = 0.5
+"""What is left of the relevance of a constraint at a session's start if its words name a moment that may come."""
 PLACE = frozenset({"environment", "project_type", "branch"})
 """What a situation has whatever is done in it. It says nothing about which rule is nearer to a prompt."""
 MOST = 48
@@ -76,6 +80,8 @@ class Relevance(Record):
     """The keys of inferred conditions that it confirms."""
     contradicted: tuple[str, ...]
     """The keys of those that it contradicts."""
+    heading: bool = False
+    """Whether the rules under its heading are near as well."""
 
 
 def terms_of(behavior: Behavior) -> dict[str, int]:
@@ -92,11 +98,16 @@ def terms_of(behavior: Behavior) -> dict[str, int]:
     inferred = behavior.inferred
     terms.update(dict.fromkeys(_filed(inferred, INFERRED), 100))
     terms.update(dict.fromkeys(_filed(behavior.when), 100))
-    if not behavior.when:
+    if not behavior.when.waits:
         terms[ALWAYS] = 100
         if not inferred or behavior.kind is BehaviorKind.CONSTRAINT:
             terms[ANYWHERE] = 100
     return terms
+
+
+def section_of(behavior: Behavior) -> str:
+    """Return the file and heading that *behavior* stood under; empty if there was none."""
+    return f"{behavior.provenance.file}\n{behavior.heading}" if behavior.heading else ""
 
 
 def _filed(when: When, mark: str = "") -> list[str]:
@@ -130,7 +141,8 @@ def rank(
         least = (parameters.always - parameters.seed_floor) / (1 - parameters.seed_floor)
         for node in standing(index, told):
             nodes.setdefault(node.id, node)
-            values[node.id] = max(values.get(node.id, least), least)
+            lowered = least * WAITING if node.inferred else least
+            values[node.id] = max(values.get(node.id, lowered), lowered)
     by = {node.id: relevance for node, relevance in found}
     return Course(Neighbourhood(index, context, now, parameters, relevance=values, nodes=nodes.values(), found=by))
 
@@ -167,20 +179,38 @@ def relevant(index: Index, context: Context) -> list[tuple[Node, Relevance]]:
     best = [id for _, id in sorted([(-score, id) for id, score in scores.items()])]
     if weights:  # without words, only declared conditions are met, and each that is counts
         best = best[:MOST]
+    means = _section_means(index, {id: scores[id] for id in best}) if context.prompt else {}
+    best += [id for id in means if id not in scores]
     shared: dict[str, list[tuple[float, str]]] = {id: [] for id in best}
     for term, id, weight in rows:
         if id in shared and term in weights:
             shared[id].append((-worth[term] * weight, term))
-    judged = [(node, _judged(node, shared[node.id], context, worth)) for node in index.nodes(best)]
+    judged = [
+        (node, _judged(node, shared[node.id], context, worth, means.get(node.id, 0.0))) for node in index.nodes(best)
+    ]
     return _near(judged, LEAST if context.prompt else LEAST_OF_CALL)
 
 
-def _judged(node: Node, shared: list[tuple[float, str]], context: Context, worth: Mapping[str, float]) -> Relevance:
+def _section_means(index: Index, scores: Mapping[str, float]) -> dict[str, float]:
+    """Return the mean score of the section that each rule stands in, for those with one of *scores* in it."""
+    sections: dict[str, list[str]] = {}
+    for section, id in index.sections(scores) if scores else ():
+        sections.setdefault(section, []).append(id)
+    means: dict[str, float] = {}
+    for ids in sections.values():
+        means.update(dict.fromkeys(ids, sum([scores.get(id, 0.0) for id in ids]) / len(ids)))
+    return means
+
+
+def _judged(
+    node: Node, shared: list[tuple[float, str]], context: Context, worth: Mapping[str, float], around: float
+) -> Relevance:
     """Return how relevant *node* is, now that its conditions are known and not only what they are filed under."""
     declared, inferred = node.when.match(context.evidence), node.inferred.match(context.evidence)
-    if node.when.match(context.facts).contradicted:
+    # What isn't known with everything that speaks for a rule isn't known without it either.
+    if (declared.confirmed or declared.contradicted) and node.when.match(context.facts).contradicted:
         return Relevance(0.0, 0.0, False, (), (), (), ())
-    score = -sum([each for each, _ in shared])
+    score = SECTION * around - sum([each for each, _ in shared])
     for key, values in node.inferred.conditions:
         if key in inferred.confirmed:
             terms = [f"{INFERRED}{key}={filed_under(key, value)}" for value in values]
@@ -193,7 +223,8 @@ def _judged(node: Node, shared: list[tuple[float, str]], context: Context, worth
     words = tuple([term for _, term in sorted(shared)])
     value = 1 - HALF / (HALF + score + DECLARED * sure)
     is_sure = bool(sure or declared.confirmed)
-    return Relevance(value, score, is_sure, words, declared.confirmed, inferred.confirmed, inferred.contradicted)
+    confirmed, contradicted = inferred.confirmed, inferred.contradicted
+    return Relevance(value, score, is_sure, words, declared.confirmed, confirmed, contradicted, around > 0)
 
 
 def _near(judged: list[tuple[Node, Relevance]], least: float) -> list[tuple[Node, Relevance]]:

@@ -48,7 +48,7 @@ class Status(StrEnum):
 
     ACTIVE = "active"
     PENDING = "pending"
-    """An agent's own note: at most a summary, under *Unconfirmed notes*, until a person accepts it."""
+    """An agent's own note: at most a summary, apart from the user's rules, until a person accepts it."""
     SUPERSEDED = "superseded"
     """Another behavior took its place."""
     FORGOTTEN = "forgotten"

@@ -26,7 +26,7 @@ CONDITIONS = frozenset(("if", "before", "after", "except", "while", "without"))
 SCOPES = frozenset(("in", "on", "at", "for", "inside", "within", "under", "during", "across"))
 """Prepositions that say where a rule counts."""
 
-_SIGNS = re.compile(r"([.!?;:](?=\s|$)|[。！？；：，、]|,(?!\d)|[()\[\]]|\s[-–—]+\s|—)")
+_SIGNS = re.compile(r"([.!?;:](?=\s|$)|[。！？；：，、]|,(?!\d)|\((?!\))|(?<!\()\)|[\[\]]|\s[-–—]+\s|—)")
 _NAME = re.compile(r"(?<![\w-])[\w-]+(?:[./\\][\w*-]+)+|(?<![\w-])[^\W_]+(?:_[^\W_]+)+|(?<!\S)--?[a-z][\w-]*")
 """A name with dots, slashes or underscores, or an option."""
 SOFT = frozenset(("in", "on", "at", "for", "with", "of", "as", "per", "via", "inside", "within", "across", "during"))

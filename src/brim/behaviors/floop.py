@@ -31,7 +31,8 @@ from brim.behaviors.behavior import (
 from brim.behaviors.jsonl import compact, no_number, seconds_of, with_extra
 from brim.behaviors.learning import id_of
 from brim.behaviors.tasks import known_tasks, named_task
-from brim.behaviors.when import ALIASES, When
+from brim.behaviors.when import ALIASES, NOT_CI, When
+from brim.behaviors.when import KEYS as CONDITIONS
 from brim.errors import InputError
 from brim.files import data_map
 
@@ -57,8 +58,9 @@ KEYS = {
     **dict.fromkeys(EXTENSIONS, "file"),
 }
 """floop's names of conditions, and brim's."""
-DEVELOPMENT = frozenset({"development", "dev", "local", "*"})
+DEVELOPMENT = frozenset({"development", "dev", "local"})
 BUILD_SERVERS = frozenset({"ci", "github-actions", "gitlab-ci", "jenkins", "circleci", "travis"})
+"""Names of environments: what isn't CI is where a person works."""
 EVERY_TASK = frozenset({"development", "coding", "implementation", "programming", "general", "*"})
 """Names of tasks that say nothing: whatever a coding agent does is that."""
 OTHERS = {
@@ -369,6 +371,8 @@ def when_of(content: dict[str, Any]) -> tuple[When, list[str]]:
             for each in (value if isinstance(value, list) else [value])
         ]
         if not (key and key.isprintable() and values and all(values)):
+            if pruned(value) not in (None, "", [], {}):
+                problems.append(f"when {key[:40]!r}: its value isn't a text, so the rule is told without it")
             continue
         name = KEYS.get(key, ALIASES.get(key, key))
         known, problem = _translated(name, key, values)
@@ -386,9 +390,10 @@ def _translated(name: str, key: str, values: list[str]) -> tuple[list[str], str]
     known, problem = values, ""
     if name in ("repo", "user"):
         known, problem = [], f"brim doesn't know the {name}, so the rule is told in any"
+    elif name not in CONDITIONS:
+        problem = "kept, but hooks never know it, so agents won't hear the rule: 'brim rules edit' removes it"
     elif name == "environment":
-        known = [each for each in ("ci",) if not BUILD_SERVERS.isdisjoint(lower) and DEVELOPMENT.isdisjoint(lower)]
-        problem = "" if known else "brim knows only whether this is CI, so the rule is told everywhere"
+        known, problem = _environment(lower)
     elif key in EXTENSIONS:
         known = [f"*{each if each.startswith('.') else f'.{each}'}" for each in values]
     elif name == "task":
@@ -400,6 +405,14 @@ def _translated(name: str, key: str, values: list[str]) -> tuple[list[str], str]
         known = [one for each in lower for one in like(languages, each)]
         problem = "" if known else "brim knows no language like that, so the rule is told with any"
     return known, problem
+
+
+def _environment(names: list[str]) -> tuple[list[str], str]:
+    """Return the condition for environments with these *names*, and what is said if brim can't know them."""
+    in_ci, outside = (not group.isdisjoint(names) for group in (BUILD_SERVERS, DEVELOPMENT))
+    if in_ci is outside:
+        return [], "brim knows only whether this is CI, so the rule is told everywhere"
+    return ["ci"] if in_ci else list(NOT_CI[1]), ""
 
 
 def _tasks(task: str) -> list[str]:

@@ -178,15 +178,13 @@ def learn(
         tags=tags or infer_tags(right, file),
         when=infer_when(file, task) if when is None else when,
         blocks=blocks,
-        scope="project" if by_agent else scope,
-        status=Status.PENDING if by_agent else Status.ACTIVE,
+        scope=scope,
         provenance=Provenance(source, at=now, wrong=wrong, file=file, task=task, session=session),
         created_at=now,
         updated_at=now,
     )
     if by_agent:
-        weaker = BehaviorKind.DIRECTIVE if behavior.kind is BehaviorKind.CONSTRAINT else behavior.kind
-        behavior = behavior.replace(kind=weaker, confidence=AGENT_CONFIDENCE)
+        behavior = _as_note(behavior)
     known = existing if isinstance(existing, Known) else Known(existing)
     again = known.same_text(behavior, anywhere=by_agent)
     if again is not None:
@@ -194,16 +192,13 @@ def learn(
         return _again(again, behavior, [key for key, value in given.items() if value], by_agent, now)
     near = known.near(behavior, near_duplicate)
     behavior = _apart(behavior, known, named=bool(name))
-    if near is None:
-        return Learned(behavior, None, ("new",))
-    is_note = near.status is Status.PENDING
-    if by_agent and not is_note:
-        return Learned(behavior, None, (f"new: like {near.id}, which an agent cannot change",))
-    if is_note and not by_agent:
-        return _accepted(near, behavior)
-    merged = merge(near, behavior, now)
-    kept = merged.kept.replace(supersedes=near.supersedes)
-    return Learned(confirmed(kept, now), near, (f"another wording of {near.id}", *merged.changes[:-1]))
+    return Learned(behavior, None, ("new",)) if near is None else _like(near, behavior, by_agent, now)
+
+
+def _as_note(behavior: Behavior) -> Behavior:
+    """Return *behavior* as an agent may teach it: a pending note of the project, and not a constraint."""
+    weaker = BehaviorKind.DIRECTIVE if behavior.kind is BehaviorKind.CONSTRAINT else behavior.kind
+    return behavior.replace(kind=weaker, scope="project", status=Status.PENDING, confidence=AGENT_CONFIDENCE)
 
 
 def id_of(canonical: str) -> str:
@@ -253,6 +248,18 @@ def _again(known: Behavior, said: Behavior, given: list[str], by_agent: bool, no
         provenance = provenance.replace(source="human", at=now)
     changes.extend(f"{key} changed" for key in fields)
     return Learned(confirmed(again.replace(**fields, provenance=provenance), now), known, tuple(changes))
+
+
+def _like(near: Behavior, said: Behavior, by_agent: bool, now: float) -> Learned:
+    """Return what becomes of *said*, which says what *near* says in other words."""
+    is_note = near.status is Status.PENDING
+    if by_agent and not is_note:
+        return Learned(said, None, (f"new: like {near.id}, which an agent cannot change",))
+    if is_note and not by_agent:
+        return _accepted(near, said)
+    merged = merge(near, said, now)
+    kept = merged.kept.replace(supersedes=near.supersedes)
+    return Learned(confirmed(kept, now), near, (f"another wording of {near.id}", *merged.changes[:-1]))
 
 
 def _accepted(note: Behavior, said: Behavior) -> Learned:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from brim.behaviors.behavior import Behavior, BehaviorKind
 from brim.behaviors.blocks import said, too_much
+from brim.behaviors.when import NOT_CI
 
 _HEARD = {
     "language": "they work on {} files",
@@ -21,14 +22,15 @@ _LANGUAGES = {"javascript": "JavaScript", "typescript": "TypeScript", "cpp": "C+
 
 def heard(behavior: Behavior) -> str:
     """Return when agents are told *behavior*: by its conditions, else by what its own words speak of."""
-    conditions = (behavior.when or behavior.inferred).conditions
-    if not conditions or (not behavior.when and behavior.kind is BehaviorKind.CONSTRAINT):
-        return "at the start of every session"
+    declared, end = behavior.when.waits, " outside CI" * (NOT_CI in behavior.when.conditions)
+    conditions = [each for each in (behavior.when if declared else behavior.inferred).conditions if each != NOT_CI]
+    if not conditions or (not declared and behavior.kind is BehaviorKind.CONSTRAINT):
+        return f"at the start of every session{end}"
     said = [
         _HEARD.get(key, "{key} is {}").format(_values(key, values), key=key.replace("_", " "))
         for key, values in conditions
     ]
-    return f"only when {' and '.join(said)}" if behavior.when else f"when {' or '.join(said)}"
+    return f"only when {' and '.join(said)}{end}" if declared else f"when {' or '.join(said)}{end}"
 
 
 def _values(key: str, values: tuple[str, ...]) -> str:

@@ -1,12 +1,17 @@
-"""The simple commands that a shell would run for a text, each as its words.
+"""What a shell would run for a text: one reader for blocks, rules, tasks and dead ends.
 
-Commands inside others are found too: in subshells, ``$(...)``, backticks, ``bash -c "..."`` and after ``sudo``, ``env``
-and the like. Quoted text, comments and here-documents aren't commands. Nothing is expanded: ``$X`` stays ``$X``.
+``pieces`` are the commands as they are written, and ``launched`` is what counts of one: without ``sudo``, ``uv run``
+and the like. ``simple_commands`` are all that would run, also inside others: in subshells, ``$(...)``, backticks,
+``bash -c "..."`` and after ``sudo``. Quoted text, comments and here-documents aren't commands. Nothing is expanded:
+``$X`` stays ``$X``.
 """
 
 from __future__ import annotations
 
 import re
+
+from brim.files import data_lines
+from brim.record import Record
 
 LONGEST = 60_000
 """Characters that are read of a text, all commands inside of others together."""
@@ -14,7 +19,9 @@ DEEPEST, MOST = 30, 2_000
 """How many commands may be inside each other, and in a text at all: reading it must not take long."""
 
 SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash", "fish"))
-_KEYWORDS = frozenset(("if", "then", "else", "elif", "fi", "do", "done", "while", "until", "!", "{", "}", "coproc"))
+_BEFORE = frozenset(("if", "then", "else", "elif", "do", "!", "{", "}"))
+"""Words before a command that don't change what it is."""
+_KEYWORDS = _BEFORE | frozenset(("fi", "done", "while", "until", "coproc"))
 _HEADS = frozenset(("for", "case", "select", "in", "esac"))
 """Words that begin something which isn't a command itself: ``for x in a b``."""
 
@@ -36,11 +43,110 @@ _WRAPPERS: dict[str, tuple[str, int]] = {
 }
 """Programs that run the command after them: options of theirs that have a value, and how many words come first."""
 
-_PLAIN = re.compile(r"""[^\s;&|()<>'"`$\\]+""")
-_PLAIN_WORD = re.compile(r"[\w./:@%+,=-]+(?=[ \t\r\n;|)]|$)")
-_SETTING = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=")
-_REDIRECT = re.compile(r"(?:\d+|&)?(?:<<<|<<-?|<>|<&|<|>>|>\||>&|>)")
-_ARITHMETIC = re.compile(r"\$?\(\((?:[^()]|\([^()]{0,99}\)){0,99}\)\)")
+_SIGNS = frozenset("\n;&|()<>'\"`$\\#")
+"""What makes a text more than the words of one command."""
+_PLAIN = r"""[^\s;&|()<>'"`$\\]+"""
+_PLAIN_WORD = r"[\w./:@%+,=-]+(?=[ \t\r\n;|)]|$)"
+_PLAIN_QUOTED = r"""[^"`$\\]+"""
+_REDIRECT = r"(?:\d+|&)?(?:<<<|<<-?|<>|<&|<|>>|>\||>&|>)"
+_ARITHMETIC = r"\$?\(\((?:[^()]|\([^()]{0,99}\)){0,99}\)\)"
+_STEPS = ("&&", "||", ";", "|", "$(", "`", "(", ")", "{", "}")
+
+
+class Piece(Record):
+    """One simple command as it is written, with the words and settings before it."""
+
+    words: list[str]
+    writes: list[str]
+    """The files that its output is redirected to."""
+    piped: bool = False
+    """Whether it reads what the one before it prints."""
+    inner: bool = False
+    """Whether it stands in ``$(...)`` or the like: only its output is used."""
+
+
+def pieces(text: str) -> list[Piece]:
+    """Return the commands in *text*, without those whose output becomes a word; ``bash -c`` is what it runs.
+
+    A text that can't be parsed, such as prose, is split at its signs.
+
+    >>> [each.words for each in pieces("cd web && A=1 sudo make 'a b' $(ls) | tee log")]
+    [['cd', 'web'], ['A=1', 'sudo', 'make', 'a b', '$()'], ['tee', 'log']]
+    """
+    if _SIGNS.isdisjoint(text):
+        words = text.split()
+        return [Piece(words, [])] if words else []
+    reader = _Reader(text)
+    try:
+        reader.read()
+    except ValueError:
+        return [Piece(words, []) for words in steps(text[:LONGEST])]
+    found = []
+    for piece in reader.found:
+        if not piece.inner:
+            code = _code_in(piece.words)
+            found += [piece] if code is None else pieces(code)
+            if code is not None and found:
+                found[-1].writes.extend(piece.writes)
+    return found
+
+
+def steps(text: str) -> list[list[str]]:
+    """Return the words of each part of *text*, which needn't be a command, between the signs of a shell.
+
+    >>> steps("Don't stop: run (uv run pytest) first; then say 'done'")
+    [["Don't", 'stop:', 'run'], ['uv', 'run', 'pytest'], ['first'], ['then', 'say', 'done']]
+    """
+    for sign in _STEPS:
+        text = text.replace(sign, "\n")
+    return [[word.strip("'\"") for word in line.split()] for line in text.split("\n") if line.strip()]
+
+
+def unwrapped(text: str) -> str:
+    """Return what the shell was given, where *text* is one call of a shell.
+
+    >>> unwrapped("/bin/bash -lc 'make test'"), unwrapped("bash run.sh")
+    ('make test', 'bash run.sh')
+    """
+    if "sh" not in text[:40]:
+        return text
+    reader = _Reader(text)
+    try:
+        reader.read()
+    except ValueError:
+        return text
+    code = _code_in(reader.found[0].words) if len(reader.found) == 1 else None
+    return text if code is None or reader.found[0].writes else code
+
+
+def launched(words: list[str]) -> list[str]:
+    """Return the words of the command that *words* start: without keywords, settings, ``sudo``, ``uv run`` and options.
+
+    >>> launched(["A=1", "timeout", "60", "uv", "run", "--frozen", "pytest", "-x"])
+    ['pytest', '-x']
+    """
+    launchers = data_lines(__file__, "launchers.txt")
+    while words:
+        first = words[0]
+        if first in _BEFORE or _is_setting(first):
+            words = words[1:]
+            continue
+        rest: list[str] | None = None
+        if size := next((size for size in (3, 2, 1) if " ".join(words[:size]) in launchers), 0):
+            rest = words[size:]
+            while rest and rest[0].startswith("-"):
+                rest = rest[1:]
+            rest = rest[1:] if first in _CONTAINERS else rest
+        elif first in _WRAPPERS and first != "watch":  # what watches isn't what it watches
+            rest = _wrapped(first, words[1:])
+        if not rest:
+            break
+        words = rest
+    return words
+
+
+_CONTAINERS = ("docker", "docker-compose", "podman")
+"""Programs whose next word names where the command runs."""
 
 
 def simple_commands(text: str) -> list[list[str]]:
@@ -53,16 +159,18 @@ def simple_commands(text: str) -> list[list[str]]:
     >>> simple_commands('bash -lc "sudo npm i" # and that is all')
     [['bash', '-lc', 'sudo npm i'], ['sudo', 'npm', 'i'], ['npm', 'i']]
     """
-    reader = _Reader(text)
+    reader, ran = _Reader(text), list[list[str]]()
     reader.read()
-    return reader.found
+    for piece in reader.found:
+        _add(piece.words, reader, ran)
+    return ran
 
 
 def called_with(words: list[str]) -> list[list[str]]:
     """Return the simple commands of a call that is split into *words* already."""
-    reader = _Reader("")
-    reader.add(list(words))
-    return reader.found
+    ran = list[list[str]]()
+    _add(words, _Reader(""), ran)
+    return ran
 
 
 def program(word: str) -> str:
@@ -75,13 +183,100 @@ def program(word: str) -> str:
     return name[:-4] if name[-4:].lower() in (".exe", ".cmd", ".bat") else name
 
 
+def _is_setting(word: str) -> bool:
+    """Whether *word* sets a variable: ``A=1``, ``A+=1`` or ``A[0]=1``."""
+    name, sign, _ = word.partition("=")
+    return bool(sign) and name.removesuffix("+").partition("[")[0].isidentifier()
+
+
+def _wrapped(name: str, words: list[str]) -> list[str] | None:
+    """Return the command that the program *name* runs, of its arguments *words*; None if it runs none."""
+    valued, first = _WRAPPERS[name]
+    while words and words[0].startswith("-") and len(words[0]) > 1:
+        option = words[0]
+        if name == "command" and option in ("-v", "-V"):
+            return None  # it only says where the program is
+        if name == "env" and option in ("-S", "--split-string"):
+            return " ".join(words[1:]).split()
+        words = words[2:] if option in valued.split() else words[1:]
+        if option == "--":
+            break
+    return words[first:]
+
+
+def _code_in(words: list[str]) -> str | None:
+    """Return the text that the command *words* gives a shell to run; None if it isn't such a command."""
+    words = launched(words)
+    return _code(words[1:]) if words and program(words[0]) in SHELLS else None
+
+
+def _code(words: list[str]) -> str | None:
+    """Return the text that a shell with the arguments *words* runs; None if it runs a file."""
+    given = False
+    while words and words[0][:1] in ("-", "+") and len(words[0]) > 1:
+        option, words = words[0], words[1:]
+        if option in ("--rcfile", "--init-file") or (option[:2] != "--" and option[-1] in "oO"):
+            words = words[1:]
+        given = given or option == "--command" or (option[:2] != "--" and "c" in option)
+    return words[0] if given and words else None
+
+
+def _add(words: list[str], reader: _Reader, ran: list[list[str]]) -> None:
+    """Add the simple command *words*, which *reader* has read, to *ran*, and then what it runs in turn."""
+    at = 0
+    while at < len(words) and (words[at] in _KEYWORDS or words[at] == "function" or _is_setting(words[at])):
+        at += 2 if words[at] == "function" else 1
+    words = words[at:]
+    if not words or words[0] in _HEADS:
+        return
+    name = program(words[0])
+    ran.append([name, *words[1:]])
+    if len(ran) > MOST:
+        raise ValueError("too many")
+    for each in _commands_given(name, words[1:]):
+        _add(each, _Reader("", reader), ran)
+    code = _code_given(name, words[1:])
+    if code:
+        inner = _Reader(code, reader)
+        inner.read()
+        for piece in inner.found:
+            _add(piece.words, inner, ran)
+
+
+def _commands_given(name: str, words: list[str]) -> list[list[str]]:
+    """Return the commands among the arguments *words* of the program *name*, which runs them."""
+    if name in _WRAPPERS:
+        wrapped = _wrapped(name, words)
+        return [wrapped] if wrapped else []
+    found = []
+    if name == "find":
+        while starts := [words.index(each) for each in ("-exec", "-execdir", "-ok", "-okdir") if each in words]:
+            words = words[min(starts) + 1 :]
+            ends = [words.index(each) for each in (";", "+") if each in words]
+            found.append(words[: min(ends, default=None)])
+    return found
+
+
+def _code_given(name: str, words: list[str]) -> str | None:
+    """Return the text among the arguments *words* of the program *name* that it runs as a shell does."""
+    if name in SHELLS or name in ("su", "script"):
+        return _code(words)
+    if name == "eval":
+        return " ".join(words)
+    if name in ("pwsh", "powershell", "cmd"):
+        at = next((at for at, word in enumerate(words, 1) if word.lower() in ("-c", "-command", "/c", "/k")), 0)
+        return " ".join(words[at:]) if at else None
+    return None
+
+
 class _Reader:
-    """Reads *text* from left to right; ``found`` gets each simple command."""
+    """Reads *text* from left to right; ``found`` gets each piece."""
 
     def __init__(self, text: str, outer: _Reader | None = None) -> None:
         self._text, self._at = text, 0
         self._depth: int = 0 if outer is None else outer._depth
-        self.found: list[list[str]] = [] if outer is None else outer.found
+        self._inner: bool = False if outer is None else outer._inner
+        self.found: list[Piece] = []
         self._read: list[int] = [0] if outer is None else outer._read
         """How many characters were read, here and in what this is inside of."""
         self._read[0] += len(text)
@@ -91,13 +286,14 @@ class _Reader:
             self._go_deeper()
         self._documents: list[tuple[str, bool, bool, list[str]]] = []
         """Here-documents that begin after this line: end, whether it is literal, without tabs, and the command."""
+        self._plain_word, self._redirect = re.compile(_PLAIN_WORD), re.compile(_REDIRECT)
 
     def read(self, end: str = "") -> None:
         """Read commands up to *end*, a closing parenthesis, or up to the end of the text."""
-        text, words = self._text, list[str]()
+        text, piece = self._text, self._new()
         while self._at < len(text) and text[self._at] != end:
-            words = self._next(words)
-        self._ended(words)
+            piece = self._next(piece)
+        self._ended(piece)
         if self._at < len(text):
             self._at += 1
         elif end:
@@ -105,12 +301,15 @@ class _Reader:
         else:
             self._skip_documents()
 
-    def _next(self, words: list[str]) -> list[str]:
-        """Read one thing after *words*, which are the command so far; return what it is now."""
-        text, letter = self._text, self._text[self._at]
+    def _new(self, sign: str = "") -> Piece:
+        return Piece([], [], sign == "|", self._inner)
+
+    def _next(self, piece: Piece) -> Piece:
+        """Read one thing of *piece*, which is the command so far; return what the command is now."""
+        text, letter, words = self._text, self._text[self._at], piece.words
         if letter in " \t\r":
             self._at += 1
-        elif (plain := _PLAIN_WORD.match(text, self._at)) is not None:
+        elif (plain := self._plain_word.match(text, self._at)) is not None:
             self._at = plain.end()
             words.append(plain[0])
         elif text.startswith("\\\n", self._at):
@@ -119,104 +318,74 @@ class _Reader:
             after = text.find("\n", self._at)
             self._at = len(text) if after < 0 else after
         elif text.startswith(("<(", ">("), self._at):
-            words.append(self._inner(2))
-        elif (redirect := _REDIRECT.match(text, self._at)) is not None:
+            words.append(self._substituted(2))
+        elif (redirect := self._redirect.match(text, self._at)) is not None:
             self._at = redirect.end()
-            self._redirected(redirect[0].lstrip("0123456789&"), words)
+            self._redirected(redirect[0].lstrip("0123456789&"), piece)
         elif letter in "\n;&|)":
             self._at += 1
-            words = self._ended(words)
+            if text.startswith(("||", "|&"), self._at - 1):
+                self._at += 1
+                letter = "|" if text[self._at - 1] == "&" else ";"
+            self._ended(piece)
+            piece = self._new(letter)
             if letter == "\n":
                 self._skip_documents()
         elif letter == "(":
-            words = self._parenthesis(words)
+            piece = self._parenthesis(piece)
         else:
             words.append(self._word())
-        return words
-
-    def add(self, words: list[str]) -> None:
-        """Add the simple command *words*, and what it runs in turn."""
-        at = 0
-        while at < len(words) and (words[at] in _KEYWORDS or words[at] == "function" or _SETTING.match(words[at])):
-            at += 2 if words[at] == "function" else 1
-        words = words[at:]
-        if not words or words[0] in _HEADS:
-            return
-        name = program(words[0])
-        self.found.append([name, *words[1:]])
-        if len(self.found) > MOST:
-            raise ValueError("too many")
-        if len(words) < 2:
-            return
-        if name in _WRAPPERS:
-            self._add_wrapped(name, words[1:])
-        elif name in SHELLS or name in ("su", "script"):
-            if (code := _code(words[1:])) is not None:
-                self._nested(code)
-        elif name == "eval":
-            self._nested(" ".join(words[1:]))
-        elif name in ("pwsh", "powershell", "cmd"):
-            at = next((at for at, word in enumerate(words) if word.lower() in ("-c", "-command", "/c", "/k")), 0)
-            self._nested(" ".join(words[at + 1 :]) if at else "")
-        elif name == "find":
-            while starts := [words.index(each) for each in ("-exec", "-execdir", "-ok", "-okdir") if each in words]:
-                words = words[min(starts) + 1 :]
-                ends = [words.index(each) for each in (";", "+") if each in words]
-                self._deeper(words[: min(ends, default=None)])
-
-    def _add_wrapped(self, name: str, words: list[str]) -> None:
-        valued, first = _WRAPPERS[name]
-        while words and words[0].startswith("-") and len(words[0]) > 1:
-            option = words[0]
-            if name == "command" and option in ("-v", "-V"):
-                return  # it only says where the program is
-            if name == "env" and option in ("-S", "--split-string") and len(words) > 1:
-                self._nested(" ".join(words[1:]))
-                return
-            words = words[2:] if option in valued.split() else words[1:]
-            if option == "--":
-                break
-        self._deeper(words[first:])
-
-    def _deeper(self, words: list[str]) -> None:
-        _Reader("", self).add(words)
+        return piece
 
     def _nested(self, code: str) -> None:
-        _Reader(code, self).read()
+        inner = _Reader(code, self)
+        inner.read()
+        self.found += inner.found
 
     def _go_deeper(self) -> None:
         self._depth += 1
         if self._depth > DEEPEST:
             raise ValueError("too deep")
 
-    def _ended(self, words: list[str]) -> list[str]:
-        """Add *words*, which are a whole command, and return the list for the next one."""
-        if words:
-            self.add(words)
-        return []
+    def _ended(self, piece: Piece) -> None:
+        """Take *piece*, which is a whole command."""
+        if piece.words:
+            self.found.append(piece)
+            if len(self.found) > MOST:
+                raise ValueError("too many")
 
-    def _parenthesis(self, words: list[str]) -> list[str]:
-        text = self._text
-        if not words and (sum_ := _ARITHMETIC.match(text, self._at)) is not None:
+    def _parenthesis(self, piece: Piece) -> Piece:
+        text, words = self._text, piece.words
+        if not words and (sum_ := re.compile(_ARITHMETIC).match(text, self._at)) is not None:
             self._at = sum_.end()
         elif text[self._at + 1 :].lstrip()[:1] == ")":  # a function: what it's called isn't a command
             self._at = text.index(")", self._at) + 1
-            return []
-        elif words and text[self._at - 1] == "=":  # an array
-            before = len(self.found)
-            self._inner(1)
-            del self.found[max(before, len(self.found) - 1) :]
+            return self._new()
+        elif words and text[self._at - 1] == "=":  # an array: its words aren't a command, but may hold some
+            self._array()
         else:
-            words = self._ended(words)
-            self._inner(1)
-        return words
+            self._ended(piece)
+            self._parentheses(1)
+            piece = self._new()
+        return piece
 
-    def _inner(self, size: int) -> str:
-        """Read the commands in parentheses, whose opening has *size* characters; return what stands for them."""
+    def _array(self) -> None:
+        before = len(self.found)
+        self._parentheses(1)
+        del self.found[max(before, len(self.found) - 1) :]
+
+    def _parentheses(self, size: int) -> None:
+        """Read the commands in parentheses, whose opening has *size* characters."""
         self._at += size
         self._go_deeper()
         self.read(")")
         self._depth -= 1
+
+    def _substituted(self, size: int) -> str:
+        """Read commands of which only the output is used; return what stands for it."""
+        before, self._inner = self._inner, True
+        self._parentheses(size)
+        self._inner = before
         return "$()"
 
     # Words --------------------------------------------------------------------------------------------------------
@@ -237,7 +406,7 @@ class _Reader:
                 parts.append(self._backticks())
             elif letter == "$":
                 parts.append(self._dollar())
-            elif (plain := _PLAIN.match(text, self._at)) is not None:
+            elif (plain := re.compile(_PLAIN).match(text, self._at)) is not None:
                 parts.append(plain[0])
                 self._at = plain.end()
             else:  # white space that a shell doesn't split at
@@ -269,7 +438,10 @@ class _Reader:
                 parts.append(self._backticks())
             elif letter == "$":
                 parts.append(self._dollar(quoted=True))
-            else:
+            elif (plain := re.compile(_PLAIN_QUOTED).match(text, self._at)) is not None:
+                parts.append(plain[0])
+                self._at = plain.end()
+            else:  # a quote in a here-document
                 parts.append(letter)
                 self._at += 1
         if end:
@@ -279,10 +451,10 @@ class _Reader:
     def _dollar(self, *, quoted: bool = False) -> str:
         text, after = self._text, self._text[self._at + 1 : self._at + 2]
         if after == "(":
-            if (sum_ := _ARITHMETIC.match(text, self._at)) is not None and "$(" not in sum_[0][1:]:
+            if (sum_ := re.compile(_ARITHMETIC).match(text, self._at)) is not None and "$(" not in sum_[0][1:]:
                 self._at = sum_.end()
                 return "$(())"
-            return self._inner(2)
+            return self._substituted(2)
         if after == "{":
             return self._parameter()
         if after == "'" and not quoted:
@@ -318,13 +490,15 @@ class _Reader:
         if found is None:
             raise ValueError("no `")
         self._at = found.end()
+        before, self._inner = self._inner, True
         self._nested(re.sub(r"\\([`\\$])", r"\1", found[1]))
+        self._inner = before
         return "$()"
 
     # Redirections -------------------------------------------------------------------------------------------------
 
-    def _redirected(self, sign: str, words: list[str]) -> None:
-        """Read over the file of a redirection, or note the end of a here-document."""
+    def _redirected(self, sign: str, piece: Piece) -> None:
+        """Note the file that a redirection writes, or the end of a here-document."""
         text = self._text
         while text[self._at : self._at + 1] in (" ", "\t"):
             self._at += 1
@@ -332,7 +506,9 @@ class _Reader:
         target = self._word()
         if sign in ("<<", "<<-") and target:
             is_literal = any(mark in text[begin : self._at] for mark in "'\"\\")
-            self._documents.append((target, is_literal, sign == "<<-", words))
+            self._documents.append((target, is_literal, sign == "<<-", piece.words))
+        elif sign[0] == ">" and not (sign == ">&" and (target.isdecimal() or target == "-")):
+            piece.writes.append(target)
 
     def _skip_documents(self) -> None:
         """Read over the here-documents that begin here. A shell runs the one that it is given."""
@@ -351,15 +527,7 @@ class _Reader:
             if own and own[-1][0] in SHELLS and all(word.startswith("-") for word in own[-1][1:]):
                 self._nested(body)
             elif not is_literal:
-                _Reader(body, self)._quoted("")
-
-
-def _code(words: list[str]) -> str | None:
-    """Return the text that a shell with the arguments *words* runs; None if it runs a file."""
-    given = False
-    while words and words[0][:1] in ("-", "+") and len(words[0]) > 1:
-        option, words = words[0], words[1:]
-        if option in ("--rcfile", "--init-file") or (option[:2] != "--" and option[-1] in "oO"):
-            words = words[1:]
-        given = given or option == "--command" or (option[:2] != "--" and "c" in option)
-    return words[0] if given and words else None
+                inner = _Reader(body, self)
+                inner._inner = True
+                inner._quoted("")
+                self.found += inner.found

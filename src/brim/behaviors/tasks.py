@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from brim.behaviors.shell import launched, pieces, steps
 from brim.behaviors.stems import stem
 from brim.behaviors.words import looked_at, tokens
-from brim.files import data_lines, data_map, data_rows
+from brim.files import data_map, data_rows
 
 RUN = 3
 """What a command counts against a word: a command is done, a word is only said."""
-
-_STEPS = ("&&", "||", ";", "|", "$(", "`", "(", ")", "{", "}")
 
 
 def task_of(text: str) -> str | None:
@@ -26,7 +25,7 @@ def task_of(text: str) -> str | None:
 def tasks_of(text: str) -> tuple[str, ...]:
     """Return every task that *text* speaks of, the clearest first; equal ones in the order of the table."""
     text = looked_at(text)
-    points = {task: RUN for step in _commands(text) for task in _ran(step)}
+    points = {task: RUN for command in _commands(steps(text.lower())) for task in _ran(command)}
     by_stem = data_map(__file__, "task_stems.tsv")  # the tasks that a stem speaks of, with spaces between them
     for word in {stem(token) for token in tokens(text)}:
         for task in by_stem.get(word, "").split():
@@ -42,7 +41,7 @@ def programs_of(text: str) -> tuple[str, ...]:
     ('cd', 'cd api', 'pytest', 'git', 'git push')
     """
     found = []
-    for first, *rest in _commands(text):
+    for first, *rest in _commands([piece.words for piece in pieces(text.lower())]):
         found.append(first)
         if rest and rest[0].isidentifier():
             found.append(f"{first} {rest[0]}")
@@ -64,33 +63,13 @@ def known_tasks() -> tuple[str, ...]:
     return tuple(dict.fromkeys([row[0] for row in data_rows(__file__, "tasks.tsv")]))
 
 
-def _commands(text: str) -> list[list[str]]:
-    """Return the commands in *text*, each as its words without what launches it; prose gives its sentences."""
-    for step in _STEPS:
-        text = text.replace(step, "\n")
-    return [words for line in text.lower().split("\n") if (words := _unlaunched(line.split()))]
+def _commands(found: list[list[str]]) -> list[list[str]]:
+    """Return the commands that those in *found* launch. A program goes by its name, a project's script by its path."""
+    return [[_name(words[0]), *words[1:]] for each in found if (words := launched(each))]
 
 
-def _unlaunched(words: list[str]) -> list[str]:
-    """Return *words* from the command on: without ``FOO=1``, ``sudo``, ``uv run``, and options before it."""
-    launchers = data_lines(__file__, "launchers.txt")
-    at = 0
-    while at < len(words):
-        first = words[at]
-        if "=" in first[1:] or (at and (first[0] == "-" or first.rstrip("smh").isdecimal())):
-            at += 1
-            continue
-        sizes = (size for size in (3, 2, 1) if at + size <= len(words))
-        launched = next((size for size in sizes if " ".join(words[at : at + size]) in launchers), 0)
-        if not launched:
-            break
-        at += launched
-    if at == len(words):
-        return []
-    # A program by its path is that program; scripts of the project keep theirs.
-    program = words[at].strip("'\"")
-    short = program.rsplit("/", 1)[-1].removesuffix(".exe") if "/bin/" in program else program.removeprefix("./")
-    return [short, *words[at + 1 :]]
+def _name(program: str) -> str:
+    return program.rsplit("/", 1)[-1].removesuffix(".exe") if "/bin/" in program else program.removeprefix("./")
 
 
 def _ran(words: list[str]) -> list[str]:

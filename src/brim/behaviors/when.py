@@ -37,6 +37,9 @@ ALIASES = {"file_path": "file", "path": "file", "lang": "language", "env": "envi
 EDITING = "editing"
 """The task of changing files, which no word names: a rule for every change is for it."""
 
+NOT_CI = ("environment", ("not ci",))
+"""A condition that nothing has to confirm: the rule counts as one without it, but not in CI."""
+
 Match = namedtuple("Match", ("confirmed", "contradicted", "absent"))
 """What became of each condition: three tuples of keys. One contradicted key, and the behavior is out."""
 
@@ -90,13 +93,21 @@ class When(Record):
         confirmed, contradicted, absent = found
         for key, values in self.conditions:
             known = facts.get(key)
-            if not known:
+            if (key, values) == NOT_CI:
+                if known and "ci" in known:
+                    contradicted.append(key)
+            elif not known:
                 absent.append(key)
             elif any(meets(key, fact, value) for fact in known for value in values):
                 confirmed.append(key)
             else:
                 contradicted.append(key)
         return Match(*map(tuple, found))
+
+    @property
+    def waits(self) -> bool:
+        """Whether one of the conditions has to be confirmed."""
+        return self.conditions not in ((), (NOT_CI,))
 
     def __bool__(self) -> bool:
         return bool(self.conditions)

@@ -20,12 +20,12 @@ from brim.errors import BrimError, PersonNeeded
 
 SHOWN = {
     "everyday": {
-        "init": ("init.init", "Add brim to your agents, or bring it up to date."),
+        "init": ("setup.init", "Add brim to your agents, or bring it up to date."),
         "report": ("report.report", "Show what past sessions lost, cost and wasted."),
         "context": ("context.context", "Show what fills the window of the current session."),
         "watch": ("watch.watch", "Follow how full the window is, live."),
         "usage": ("usage.usage", "Add up tokens and cost of your agents' sessions."),
-        "lost": ("lost.lost", "Show what compactions dropped."),
+        "lost": ("memory.lost", "Show what compactions dropped."),
         "limit": ("limit.limit", "Limit what agents may spend, and see what is spent."),
         "learn": ("learn.learn", "Teach your agents a rule."),
         "rules": ("rules.listing", "List, show, edit, share and check rules."),
@@ -34,11 +34,11 @@ SHOWN = {
         "run": ("run.run", "Run an agent under supervision: gauge, compaction, limit."),
     },
     "setup": {
-        "doctor": ("doctor.doctor", "Check what is installed, and whether it works."),
-        "uninstall": ("uninstall.uninstall", "Remove brim from your agents."),
-        "pause": ("pause.pause", "Silence every hook for a while."),
-        "resume": ("pause.resume", "End the pause."),
-        "trust": ("trust.trust", "Let agents use this project's rules and settings."),
+        "doctor": ("setup.doctor", "Check what is installed, and whether it works."),
+        "uninstall": ("setup.uninstall", "Remove brim from your agents."),
+        "pause": ("setup.pause", "Silence every hook for a while."),
+        "resume": ("setup.resume", "End the pause."),
+        "trust": ("setup.trust", "Let agents use this project's rules and settings."),
         "config": ("config.config", "Show and change settings, each with its source."),
     },
     "builders": {
@@ -60,18 +60,18 @@ HIDDEN = {
     "rules.restore": "rules restore, unforget",
     "rules.allow": "rules allow",
     "review.review": "rules review, review",
-    "edit.edit": "rules edit, edit",
+    "learn.edit": "rules edit, edit",
     "duplicates.merge": "rules merge, merge",
     "duplicates.dedupe": "rules dedupe, dedupe",
     "rule_files.export": "rules export, export",
     "store.check": "rules check, validate",
-    "ledger.ledger": "ledger, spend",
+    "limit.ledger": "ledger, spend",
     "memory.memory": "memory, scratch",
     "why.why": "plan",
     "window.window": "budget",
     # For scripts, hooks and rare needs.
     "config.completion": "completion",
-    "init.upgrade": "upgrade",
+    "setup.upgrade": "upgrade",
     "learn.feedback": "feedback",
     "mcp.mcp": "mcp",
     "memory.compact_prompt": "compact-prompt",
@@ -138,6 +138,11 @@ def _run(words: list[str]) -> int:
     for add in command.options:
         add(parser)
     rest = words[len(name.split()) :]
+    # No option begins with a digit: the command says what is wrong with "-5/day".
+    amounts = [
+        word for word in rest if word[:1] == "-" and word[1:2].isdigit() and not word[1:].replace(".", "").isdigit()
+    ]
+    rest = [*[word for word in rest if word not in amounts], "--", *amounts] if amounts and "--" not in rest else rest
     # Python 3.11 loses what stands after "--" when options and arguments are mixed.
     parse = parser.parse_args if "--" in rest else parser.parse_intermixed_args
     return command.run(parse(rest))

@@ -343,22 +343,17 @@ def file_progress(path: str) -> Progress:
     return Progress(size, shown_from=PROGRESS_FROM, doing="reading")
 
 
-class ReadingProgress:
+class ReadingProgress(Progress):
     """A bar that ``read_all`` moves; it appears when there is much to read, in bytes or in files."""
 
     def __init__(self) -> None:
-        self._bar: Progress | None = None
+        super().__init__(0, shown_from=1, doing="reading")
 
     def __call__(self, size: int, total: int, files: int) -> None:
         """Go on by *size* of *total* bytes in *files*."""
-        if self._bar is None:
-            self._bar = Progress(total, shown_from=PROGRESS_FROM if files < PROGRESS_FILES else 0, doing="reading")
-        self._bar.advance(size)
-
-    def clear(self) -> None:
-        """Make room for the answer."""
-        if self._bar is not None:
-            self._bar.clear()
+        self._size = total
+        self._shown = _is_terminal(sys.stderr) and (total >= PROGRESS_FROM or files >= PROGRESS_FILES)
+        self.advance(size)
 
 
 def count_fields(count: Any) -> dict[str, Any]:

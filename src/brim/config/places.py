@@ -22,6 +22,7 @@ AGENTS = {
     "CODEX_SESSION_ID": "Codex",
     "CODEX_SANDBOX": "Codex",
     "GEMINI_CLI": "Gemini CLI",
+    "OPENCODE": "opencode",
     "BRIM_RUN_ID": "brim run",
     "AI_AGENT": "an agent",
 }

@@ -21,14 +21,12 @@ from brim.behaviors import Behavior
 from brim.errors import DoesNotFit, InputError
 from brim.guard.fitting import Fitted, Name, Request, in_request, named, room_for
 from brim.guard.tiers import TieredPruner
-from brim.history.bridge import in_thread
 from brim.history.content import listed, text_of
-from brim.history.decisions import digest_of
 from brim.history.draft import Pin
 from brim.history.entries import Provider
-from brim.history.formats import as_list
-from brim.history.pruners import Pruner
-from brim.history.receipt import Dropped, Receipt, Step
+from brim.history.formats import as_list, provider_of
+from brim.history.pruners import Pruner, in_thread
+from brim.history.receipt import Dropped, Receipt, Step, digest_of
 from brim.history.summarize import Summarizer
 from brim.history.watermark import WatermarkPruner
 from brim.injection import ActivationTierMapper, render
@@ -38,7 +36,7 @@ from brim.spend.ledger import LONG_LEASE, Ledger, ScopeStatus
 from brim.spend.money import micro_dollars
 from brim.spend.spending import Spend, most_it_costs
 from brim.store.ledger import open_ledger
-from brim.tokens.anchor import AnchoredTokenCounter
+from brim.tokens.anchor import AnchoredTokenCounter, digests
 from brim.tokens.calibrate import MemoryCalibrationStore
 from brim.tokens.count import Count
 from brim.tokens.counters import counter_for
@@ -119,8 +117,13 @@ class Guard:
         """The rules to choose from."""
         self._rule_tokens = rule_tokens
         self._given_counter = counter
+        self._begin_all()
+
+    def _begin_all(self) -> None:
+        """Begin with no conversations."""
         self._conversations: OrderedDict[str, Guard] = OrderedDict()
-        self._others = threading.Lock()
+        self._beginnings: OrderedDict[str, str] = OrderedDict()
+        self._others = threading.RLock()
         self._begin()
 
     def _begin(self) -> None:
@@ -149,6 +152,34 @@ class Guard:
                 self._conversations.popitem(last=False)
         return found
 
+    def conversation_of(self, messages: Sequence[Any]) -> Guard:
+        """Return the guard of the conversation that *messages* continue, for callers that have no id for it.
+
+        It's the one whose last transcript *messages* begin with, or a new one. *messages* are the whole transcript.
+        """
+        known = list(digests(messages, None, ""))
+        if not known:
+            return self
+        with self._others:
+            last = next((each for each in reversed(known) if each in self._beginnings), "")
+            id = self._beginnings.pop(last, "") or os.urandom(12).hex()
+            self._beginnings[known[-1]] = id
+            if len(self._beginnings) > CONVERSATIONS:
+                self._beginnings.popitem(last=False)
+            return self.conversation(id)
+
+    def with_model(self, model: str, provider: Provider | Literal["auto"] | None = None) -> Guard:
+        """Return a guard for another model, with conversations of its own; ledger, scope and limit are shared.
+
+        *provider* says whose messages it gets, if that differs too.
+        """
+        room_for(model, self.max_output, self._target)
+        found = copy.copy(self)
+        found.model, found._provider = model, provider or self._provider
+        found.strategy = copy.copy(self.strategy)
+        found._begin_all()
+        return found
+
     def call(
         self,
         messages: Sequence[M],
@@ -156,13 +187,20 @@ class Guard:
         system: Any = None,
         tools: Sequence[Any] | None = None,
         max_output: int | None = None,
+        billed_output: int | None = None,
+        has_unseen: bool = False,
     ) -> Call[M]:
         """Return the next call of the conversation, for ``with`` or ``async with``.
 
         On entry it's counted, fitted and its money reserved. Raises ``DoesNotFit`` if not even what must stay fits, and
         ``LimitReached`` if a limit doesn't allow it: then nothing was reserved.
+
+        *billed_output* is how many tokens of output may be billed, if you don't send ``call.max_output`` or ask for
+        several answers. With *has_unseen*, the provider keeps a part of the prompt that isn't in *messages*: they are
+        sent as they are, and money for a full window is reserved.
         """
-        return Call(self, messages, system, tools, self.max_output if max_output is None else max_output)
+        about: Any = {"max_output": max_output, "billed_output": billed_output, "has_unseen": has_unseen}
+        return Call(self, messages, system, tools, **about)
 
     def fit(
         self,
@@ -196,6 +234,21 @@ class Guard:
             receipt = replace(receipt, notes=notes, **about)
             return Fitted(fitted.messages, tokens, fits, receipt, output, system)
 
+    def _unseen(
+        self, messages: Sequence[M], system: Any, tools: Sequence[Any] | None, max_output: int | None
+    ) -> Fitted[M]:
+        """Return a request as it is, if only the provider knows all of it."""
+        given, known = as_list(messages), lookup(self.model)
+        output, _ = room_for(self.model, self.max_output if max_output is None else max_output, self._target)
+        system = with_text(system, self._rule_text(given))
+        seen = self.counter.counter.count_messages(_whole(given, system), tools)
+        note = "the provider keeps a part of the prompt"
+        tokens = Count(int(seen), "estimated", int(seen), max(known.max_input, int(seen)), note)
+        provider = provider_of(given, self._provider, self.model)
+        about: Any = {"dropped": (), "fits": True, "reason": "", "cache": None, "notes": (note,)}
+        receipt = Receipt("none", provider, self.model, known.max_input, tokens, tokens, **about)
+        return Fitted(given, tokens, True, receipt, output, system)
+
     def count(self, messages: Sequence[Any], system: Any = None, tools: Sequence[Any] | None = None) -> Count:
         """Return the tokens of a request, by what the provider reported before where that is known."""
         return self.counter.count_messages(_whole(messages, system), tools)
@@ -224,14 +277,14 @@ class Guard:
         """Return what was spent in the scope; None without a ledger."""
         return None if self.ledger is None else self.ledger.status(self.scope)
 
-    def _spend(self, fitted: Fitted[Any], tools: Sequence[Any] | None) -> Spend | None:
+    def _spend(self, fitted: Fitted[Any], tools: Sequence[Any] | None, output: int) -> Spend | None:
         if self.ledger is None:
             return None
         known = lookup(self.model)
         prompt = min(fitted.tokens.high, known.max_input) if known.resolved else fitted.tokens.high
         hour = any(_is_for_an_hour(part) for part in (fitted.system, tools, *fitted.messages))
-        amount = most_it_costs(self.model, prompt, fitted.max_output, hour=hour)
-        about: Any = {"model": self.model, "tokens": prompt + fitted.max_output, "lease": self.lease}
+        amount = most_it_costs(self.model, prompt, output, hour=hour)
+        about: Any = {"model": self.model, "tokens": prompt + output, "lease": self.lease}
         return Spend(self.ledger, self.scope, amount, at_most=self.limit, **about)
 
 
@@ -254,12 +307,21 @@ class Call(Generic[M]):
     """What left or was changed, and why."""
 
     def __init__(
-        self, guard: Guard, messages: Sequence[M], system: Any, tools: Sequence[Any] | None, max_output: int | None
+        self,
+        guard: Guard,
+        messages: Sequence[M],
+        system: Any,
+        tools: Sequence[Any] | None,
+        *,
+        max_output: int | None,
+        billed_output: int | None = None,
+        has_unseen: bool = False,
     ) -> None:
         self.guard: Guard = guard
         self.tools: Sequence[Any] | None = tools
         """The tools to send."""
         self._given = messages, system, max_output
+        self._billed_output, self._has_unseen = billed_output, has_unseen
         self._spend: Spend | None = None
         self.reported: Reported | None = None
         """What the provider reported; None before ``done``."""
@@ -289,7 +351,8 @@ class Call(Generic[M]):
             self._spend.settle(reported)
         self.reported, guard = reported, self.guard
         with guard._lock:
-            guard.counter.report(_whole(self.messages, self.system), reported.tokens.prompt, self.tools)
+            if not self._has_unseen:
+                guard.counter.report(_whole(self.messages, self.system), reported.tokens.prompt, self.tools)
         model = reported.model or guard.model
         guard.gauge.update(Usage(tokens=reported.tokens, model=model, request=reported.request_id))
 
@@ -318,6 +381,8 @@ class Call(Generic[M]):
             seen.take(event)
             yield event
         self._streamed(seen)
+        if self._spend is not None:
+            await self._spend.finish()
 
     def _streamed(self, seen: StreamedUsage) -> None:
         if seen.reported is not None:
@@ -328,12 +393,16 @@ class Call(Generic[M]):
 
     def _prepare(self) -> None:
         messages, system, max_output = self._given
-        fitted = self.guard.fit(messages, system=system, tools=self.tools, max_output=max_output)
+        if self._has_unseen:
+            fitted = self.guard._unseen(messages, system, self.tools, max_output)
+        else:
+            fitted = self.guard.fit(messages, system=system, tools=self.tools, max_output=max_output)
         if not fitted.fits:
             raise DoesNotFit(f"the request doesn't fit {self.model}: {fitted.receipt.reason}", fitted)
         self.messages, self.system, self.max_output = fitted.messages, fitted.system, fitted.max_output
         self.tokens, self.receipt = fitted.tokens, fitted.receipt
-        self._spend = self.guard._spend(fitted, self.tools)
+        output = fitted.max_output if self._billed_output is None else self._billed_output
+        self._spend = self.guard._spend(fitted, self.tools, output)
 
     def __enter__(self) -> Self:
         self._prepare()

@@ -10,13 +10,12 @@ from functools import cached_property
 from typing import Any
 
 from brim.errors import InputError
-from brim.history.cap import LEAST, Shortener, map_results
+from brim.history.cap import LEAST, Shortener, map_results, with_newest_step
 from brim.history.content import listed
 from brim.history.draft import Draft, whole_number
 from brim.history.entries import Entry
 from brim.history.pruners import Strategy
 from brim.history.receipt import Pruned
-from brim.history.steps import with_newest_step
 from brim.history.summarize import SummarizePruner, Summarizer
 from brim.tokens.costs import message_costs
 from brim.tokens.messages.fields import compact, first, get, is_mapping, string

@@ -1,14 +1,14 @@
-"""Long results of tools, shortened in the middle."""
+"""Long results of tools, shortened in the middle; those of the newest step, so that it can stay."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from brim.history.content import with_fields
-from brim.history.draft import Draft, whole_number
-from brim.history.entries import Entry
+from brim.history.draft import Draft, Pin, draft, whole_number
+from brim.history.entries import Entry, Provider
 from brim.history.pruners import Strategy
 from brim.history.receipt import Pruned
 from brim.tokens.costs import message_costs
@@ -83,7 +83,7 @@ class Shortener:
         short = self._result(value)
         if int(self.counter.count(compact(short))) <= self.limit + ROOM:
             return short
-        return {"output": shorten(compact(value), self.limit, self.counter)}
+        return {"output": shorten_text(compact(value), self.limit, self.counter)}
 
     def _result(self, value: Any) -> Any:
         """Return one result with its texts shortened to the limit, which they share."""
@@ -169,7 +169,7 @@ def map_texts(value: Any, change: Callable[[str], str]) -> Any:
     return walk(value, 0)
 
 
-def shorten(text: str, limit: int, counter: TokenCounter) -> str:
+def shorten_text(text: str, limit: int, counter: TokenCounter) -> str:
     """Return *text*, cut in the middle to at most *limit* tokens if it is longer."""
     tokens = int(counter.count(text))
     if tokens <= limit:
@@ -201,7 +201,9 @@ def shorten_together(texts: list[str], limit: int, counter: TokenCounter) -> lis
         room -= left.pop(0)
     if share < SMALLEST:
         return _ends(texts, sizes, limit, counter)
-    return [text if size <= share else shorten(text, share, counter) for text, size in zip(texts, sizes, strict=True)]
+    return [
+        text if size <= share else shorten_text(text, share, counter) for text, size in zip(texts, sizes, strict=True)
+    ]
 
 
 def _ends(texts: list[str], sizes: list[int], limit: int, counter: TokenCounter) -> list[str]:
@@ -243,3 +245,61 @@ def _cut(text: str, head: int, tail: int, gone: int) -> str:
     line = end.find("\n")
     end = end[line + 1 :] if 0 <= line < tail // 4 else end
     return f"{begin}\n{note}\n{end}"
+
+
+# The newest step -------------------------------------------------------------------------------------------------
+#
+# A pruner drops what doesn't fit. If that is the last step, the agent doesn't see what its tools said, and calls them
+# again. So the results of that step are shortened instead, in copies of their messages: beginning and end stay, and a
+# note says how much is gone between them.
+
+STEP_ROUNDS = 12
+
+
+def shorten(
+    messages: Sequence[Any],
+    target: int,
+    *,
+    model: str | None = None,
+    tools: Sequence[Any] | None = None,
+    provider: Provider | Literal["auto"] = "auto",
+    counter: TokenCounter | None = None,
+    pin: Pin | None = None,
+) -> Pruned:
+    """Return *messages* with the results of the newest step shortened, if they don't fit with the last user message.
+
+    Nothing else changes and nothing leaves, except messages that the provider refuses. A pruner then keeps the step:
+    ``FifoPruner().prune(messages, target, shorten=True)`` does both.
+    """
+    work = draft(messages, target, model=model, tools=tools, provider=provider, counter=counter, pin=pin)
+    work = with_newest_step(work)
+    return work.finish("shorten", range(len(work.units)))
+
+
+def with_newest_step(work: Draft) -> Draft:
+    """Return *work* with the results of its newest step as short as it takes for the step to stay."""
+    step = work.last_step
+    if step < 0 or step in work.required or step in work.pins:
+        return work
+    wanted = work.with_prompts({*work.pins, *work.prompts[-1:], step})
+    over = work.price(wanted) - work.target
+    places = [at for at in work.positions([step]) if work.entry_at(at).results]
+    if step not in wanted or not places:
+        return work
+    taken = sum(work.costs.each[at] for at in places)
+    results = sum(len(work.entry_at(at).results) for at in places)
+    limit = max(LEAST, (taken - over) // results)
+    for _ in range(STEP_ROUNDS):
+        shortener = Shortener(limit, work.counter)
+        short = {at: shortener.message(work.entry_at(at)) for at in places}
+        changed = {at: message for at, message in short.items() if message is not work.entry_at(at).message}
+        new = work.with_messages(changed, message_costs(work.counter, list(changed.values()))) if changed else work
+        if new.price(wanted) <= new.target:
+            places = [work.entry_at(at).index for at in changed]
+            named = ", ".join(map(str, places))
+            new = new.noted(f"the newest step didn't fit: its results were shortened in messages {named}")
+            return new.stepped("shortened", places, work.total - new.total)
+        if limit == LEAST:
+            break
+        limit = max(LEAST, int(limit * 0.8) - 1)
+    return work.noted("the newest step doesn't fit, however short its results are")

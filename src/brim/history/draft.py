@@ -29,7 +29,7 @@ from brim.tokens.messages.request import compacted
 from brim.tokens.protocol import TokenCounter, require_counter
 
 if TYPE_CHECKING:
-    from brim.history.decisions import Decisions
+    from brim.history.receipt import Decisions
 
 Pin = Callable[[Any], bool] | Collection[int | str]
 """Messages that stay: a predicate, or their places in the list, their ids, or ids of calls in them."""

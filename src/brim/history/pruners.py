@@ -1,12 +1,15 @@
-"""What a pruner is, and the two simplest ones."""
+"""What a pruner is, the two simplest ones, and how sync and async code call each other."""
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any, Literal, Protocol, cast, runtime_checkable
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
+from typing import Any, Literal, ParamSpec, Protocol, TypeVar, cast, runtime_checkable
 
-from brim.history.bridge import in_thread
 from brim.history.draft import Draft, Pin, draft, whole_number
 from brim.history.entries import Provider
 from brim.history.formats import as_list
@@ -58,7 +61,7 @@ class Pruner(Protocol):
         only = strategy.view(given)
         work = draft(given, target, model=model, tools=tools, provider=provider, counter=counter, pin=pin, only=only)
         if shorten:
-            from brim.history.steps import with_newest_step  # it uses the cap, which is a pruner
+            from brim.history.cap import with_newest_step  # it uses the cap, which is a pruner
 
             work = with_newest_step(work)
         return strategy.choose(work, fill)
@@ -140,21 +143,48 @@ class SlidingWindowPruner(Strategy):
         return work.finish("sliding", kept, reasons=too_old)
 
 
-def prune(
-    messages: Sequence[Any],
-    target: int,
-    *,
-    model: str | None = None,
-    tools: Sequence[Any] | None = None,
-    provider: Provider | Literal["auto"] = "auto",
-    counter: TokenCounter | None = None,
-    fill: bool = False,
-    pin: Pin | None = None,
-    shorten: bool = False,
-) -> Pruned:
-    """Drop the oldest units of *messages* until the rest fits: ``FifoPruner().prune``.
+prune = FifoPruner().prune
+"""Drops the oldest units until the rest fits. ``brim.fit`` takes the target from the model."""
 
-    The other pruners are classes. ``brim.fit`` takes the target from the model.
+
+# Sync and async --------------------------------------------------------------------------------------------------
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_loop: ContextVar[asyncio.AbstractEventLoop | None] = ContextVar("brim_loop", default=None)
+"""The event loop that waits for this thread."""
+
+
+async def in_thread(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run *function* in another thread; what it has to await runs in this event loop."""
+    before = _loop.set(asyncio.get_running_loop())
+    try:
+        return await asyncio.to_thread(function, *args, **kwargs)
+    finally:
+        _loop.reset(before)
+
+
+def finished(value: Any) -> Any:
+    """Return *value*, or if it has to be awaited, what it gives.
+
+    It's awaited in the loop that waits for this thread, or else in one of its own.
     """
-    about: Any = {"model": model, "tools": tools, "provider": provider, "counter": counter}
-    return FifoPruner().prune(messages, target, fill=fill, pin=pin, shorten=shorten, **about)
+    if not inspect.isawaitable(value):
+        return value
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        loop = _loop.get()
+        if loop is not None:
+            return asyncio.run_coroutine_threadsafe(_waiting(value), loop).result()
+        return asyncio.run(_waiting(value))
+    with ThreadPoolExecutor(1) as another:  # this thread's own loop can't run while it waits here
+        return another.submit(asyncio.run, _waiting(value)).result()
+
+
+def _waiting(value: Any) -> Coroutine[Any, Any, Any]:
+    async def wait() -> Any:
+        return await value
+
+    return wait()

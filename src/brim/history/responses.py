@@ -49,6 +49,8 @@ NO_PICTURE = (
     "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
 )
 """One transparent pixel: the answer of a computer must be a picture."""
+NO_ID = "__fake_id__"
+"""What the OpenAI Agents SDK writes as the id of items that have none; it sends them without it."""
 
 
 # Reading
@@ -57,6 +59,7 @@ NO_PICTURE = (
 def read_item(index: int, message: object) -> Entry:
     """Return what the item *message* holds."""
     kind, own_id = string(get(message, "type")), string(get(message, "id"))
+    own_id = "" if own_id == NO_ID else own_id
     if kind in ("", "message"):
         return _read_message(index, message, own_id)
     if kind == "reasoning":

@@ -9,11 +9,10 @@ from dataclasses import replace
 from typing import Any
 
 from brim.errors import InputError
-from brim.history.bridge import finished
 from brim.history.content import result_text, text_of, user_message
 from brim.history.draft import Draft, whole_number
 from brim.history.entries import Entry
-from brim.history.pruners import Strategy
+from brim.history.pruners import Strategy, finished
 from brim.history.receipt import Pruned
 from brim.tokens.costs import message_costs
 from brim.tokens.count import Count

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from brim.errors import InputError
-from brim.history.decisions import Decisions
 from brim.history.draft import CachePrices, Draft, whole_number
 from brim.history.pruners import Strategy
-from brim.history.receipt import Pruned
+from brim.history.receipt import Decisions, Pruned
 from brim.models.catalog import Price
 from brim.tokens.anchor import digests
 

@@ -313,9 +313,9 @@ class Turn:
                     self._whole[change.path] = hash(change.whole)
 
     def _restore(self, command: str) -> None:
-        from brim.scratch.dead_ends.commands import covers, git_steps, parts, unwrapped
+        from brim.scratch.dead_ends.commands import covers, git_steps, parts
 
-        for git in [git for git in git_steps(parts(unwrapped(command))) if git.does in ("restore", "reset")]:
+        for git in [git for git in git_steps(parts(command)) if git.does in ("restore", "reset")]:
             for path in {path for path, _, _ in self._made}:
                 if git.everything or any(covers(given, path) for given in git.paths):
                     self._restored[path] = self._restored.get(path, 0) + 1

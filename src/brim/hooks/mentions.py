@@ -98,11 +98,10 @@ class Doing(Record):
 
     @classmethod
     def _of_command(cls, command: str) -> Doing:
-        from brim.scratch.dead_ends.commands import parts, unwrapped, writes
+        from brim.scratch.dead_ends.commands import parts, writes
 
-        command = unwrapped(command)
         found = parts(command)
-        touched, staged = writes(command, found), list[str]()
+        touched, staged = writes(found), list[str]()
         for program, *given in (part.named for part in found):
             plain = [word for word in given if not word.startswith("-")]
             if program in _CHANGERS:

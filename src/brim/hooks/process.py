@@ -49,7 +49,8 @@ def main(
     process = argv is None
     given = sys.argv[1:] if argv is None else argv
     try:
-        environ = without_bad_home(os.environ if environ is None else environ)
+        # A dict: a hook asks for a hundred variables, most of which aren't set.
+        environ = without_bad_home(dict(os.environ) if environ is None else environ)
         if process:
             _prepare_process(environ)
         text = ""
@@ -75,7 +76,7 @@ def main(
 
 def status_line() -> None:
     """Print the status line and end: the process that a client starts after each message."""
-    environ = without_bad_home(os.environ)
+    environ = without_bad_home(dict(os.environ))
     _prepare_process(environ)
     from brim.hooks.statusline import main
 

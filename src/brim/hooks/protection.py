@@ -19,6 +19,7 @@ USER_FILES = {
     "claude": ("CLAUDE_CONFIG_DIR", ".claude", "settings.json"),
     "codex": ("CODEX_HOME", ".codex", "hooks.json"),
     "gemini": ("GEMINI_CLI_HOME", "", ".gemini/settings.json"),
+    "opencode": ("OPENCODE_CONFIG_DIR", ".config/opencode", "plugin/brim.js"),
 }
 """Where ``brim init`` writes: the variable that names an agent's folder, that folder in the home, the file in it."""
 
@@ -26,15 +27,20 @@ PROJECT_FILES = {
     "claude": ".claude/settings.local.json",
     "codex": ".codex/hooks.json",
     "gemini": ".gemini/settings.json",
+    "opencode": ".opencode/plugin/brim.js",
 }
 
 _FOLDERS = {
     ".claude": ("settings.json", "settings.local.json"),
     ".codex": ("hooks.json", "config.toml"),
     ".gemini": ("settings.json",),
+    **dict.fromkeys(("plugin", ".opencode"), ("brim.js",)),
     ".brim": ("config.yaml", "trusted"),
 }
 """Files in which hooks are set, or brim itself, by the folder that they are in."""
+
+_PLUGINS = ("/.claude/plugins/", "/.codex/plugins/", "/.gemini/extensions/")
+"""Where agents keep their plugins, brim's among them."""
 
 LOOSENING: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("pause", "uninstall", "trust", "allow", "remove", "forget", "edit", "import", "ui"), ()),
@@ -100,6 +106,8 @@ def is_protected(path: str, workspace: HookWorkspace) -> bool:
     last = os.path.basename(folder)
     if name in _FOLDERS.get(last, ()) or (last == ".brim" and name.startswith("brim.db")):
         return True
+    if any(each in path for each in _PLUGINS) and ("/brim/" in path or name == "extension-enablement.json"):
+        return True
     users = {os.path.realpath(os.path.dirname(user_file(agent, workspace.environ))): agent for agent in USER_FILES}
     return folder in users and name in _FOLDERS[f".{users[folder]}"]
 
@@ -107,5 +115,7 @@ def is_protected(path: str, workspace: HookWorkspace) -> bool:
 def user_file(agent: str, environ: Mapping[str, str]) -> str:
     """Return the file with the settings of *agent* for every project."""
     variable, folder, name = USER_FILES[agent]
+    if agent == "opencode" and environ.get("XDG_CONFIG_HOME"):
+        folder = os.path.join(environ["XDG_CONFIG_HOME"], "opencode")
     folder = environ.get(variable) or os.path.join(home_folder(environ), folder)
     return os.path.abspath(os.path.join(folder, *name.split("/")))

@@ -52,6 +52,7 @@ _NEEDLES = {
     "claude": (b'"usage"', b'"cost-state"', b"\\u002", b"\\u006", b"\\u007"),  # no client escapes ASCII letters
     "codex": (b'"token_', b'"turn_context"', b'"session_meta"', b'"compacted"'),
     "gemini": (b'"tokens"', b'"sessionId"', b'"$set"'),
+    "opencode": (b'"tokens"',),
 }
 """What a line must hold to be parsed."""
 

@@ -26,7 +26,12 @@ TAIL_BLOCK = 1 << 16
 TAIL = 4 << 20
 """Bytes from the end that are read at most."""
 
-FORMATS = {"claude": "claude-transcript", "codex": "codex-rollout", "gemini": "gemini-transcript"}
+FORMATS = {
+    "claude": "claude-transcript",
+    "codex": "codex-rollout",
+    "gemini": "gemini-transcript",
+    "opencode": "opencode",
+}
 """The format of each agent's session file."""
 
 

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from math import fsum
 
 from brim.injection.text import text_of
-from brim.injection.tiers import FIDELITY, Tier, section_of
+from brim.injection.tiers import FIDELITY, Section, Tier, section_of
 from brim.record import Record
 
 TYPE_CHECKING = False
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from brim.behaviors.behavior import Behavior
     from brim.injection.costs import Costs
-    from brim.injection.tiers import Section
 
 
 class Slot:
@@ -57,7 +56,10 @@ class Arrangement:
     def __init__(
         self, slots: Iterable[Slot], costs: Costs, limits: Limits, *, counted: bool = False, more: int = 0
     ) -> None:
-        """With *counted*, the last line says how many don't fit: of *slots*, and *more* that aren't among them."""
+        """With *counted*, the last line says how many don't fit: of *slots*, and *more* that aren't among them.
+
+        Then each begins with the most detail that fits alone, so that a very long one doesn't push out all others.
+        """
         self.slots, self.costs, self.limits = list(slots), costs, limits
         self.evaluated = 0
         """How many changes of tier were looked at."""
@@ -71,7 +73,16 @@ class Arrangement:
         self._wanted = sum(slot.mapped is not Tier.OMITTED for slot in self.slots)
         for slot in self.slots:
             tier, slot.tier = slot.tier, Tier.OMITTED
-            self.move(slot, tier)
+            self.move(slot, self._alone(slot) if counted else tier)
+
+    def _alone(self, slot: Slot) -> Tier:
+        """Return the most detailed tier at which the lines of *slot* alone are within the limits."""
+        for tier in slot.allowed:
+            units, characters = self._item(slot, tier)
+            within = self.limits.characters is None or characters <= self.limits.characters
+            if within and (self.room is None or units <= self.room):
+                return tier
+        return Tier.OMITTED
 
     @property
     def left_out(self) -> int:
@@ -81,12 +92,12 @@ class Arrangement:
     def _left(self, included: int) -> int:
         return self._wanted - included + self.more if self._counted and included else 0
 
-    def _frame(self, included: int) -> tuple[int, int]:
-        return self.costs.frame(self._left(included)) if included else (0, 0)
+    def _frame(self, included: int, notes: int) -> tuple[int, int]:
+        return self.costs.frame(self._left(included), only_notes=included == notes) if included else (0, 0)
 
-    def largest_frame(self) -> tuple[int, int]:
-        """Return the most that the lines around all sections can cost."""
-        return self.costs.frame(self._left(1) if self._wanted else 0)
+    def largest_frame(self, *, only_notes: bool = False) -> tuple[int, int]:
+        """Return the most that the lines around all sections can cost, or around *only_notes*."""
+        return self.costs.frame(self._left(1) if self._wanted else 0, only_notes=only_notes)
 
     def fits(self) -> bool:
         """Whether the text is within both limits, by its sum."""
@@ -112,7 +123,9 @@ class Arrangement:
             gone = self.costs.heading(old) if old is not None and self._standing[old] == 1 else (0, 0)
             units, characters = units + come[0] - gone[0], characters + come[1] - gone[1]
         if (old is None) != (new is None):
-            had, has = self._frame(self._included), self._frame(self._included + (1 if old is None else -1))
+            step, notes = 1 if old is None else -1, self._standing.get(Section.UNCONFIRMED_NOTES, 0)
+            noted = step if Section.UNCONFIRMED_NOTES in (old, new) else 0
+            had, has = self._frame(self._included, notes), self._frame(self._included + step, notes + noted)
             units, characters = units + has[0] - had[0], characters + has[1] - had[1]
         return units, characters
 

@@ -46,8 +46,8 @@ class Costs(Protocol):
     def heading(self, section: Section, /) -> Cost:
         """Return what *section* costs once, whatever stands in it."""
 
-    def frame(self, left: int, /) -> Cost:
-        """Return what the lines around all sections cost, if *left* behaviors didn't fit."""
+    def frame(self, left: int, /, *, only_notes: bool = False) -> Cost:
+        """Return what the lines around all sections cost, if *left* didn't fit. Above *only_notes* there is none."""
 
     def count(self, units: int, /) -> Count:
         """Return the tokens that so many units are."""
@@ -66,7 +66,7 @@ class CountedCosts:
         self._units: Callable[[str], int] = counter.units if self.additive else counter.count  # type: ignore[attr-defined]
         self.counter = getattr(counter, "model", None) or getattr(counter, "encoding", None) or type(counter).__name__
         self._kept: dict[tuple[str, Tier] | Section, Cost] = {}
-        self._frames: dict[int, Cost] = {}
+        self._frames: dict[tuple[int, bool], Cost] = {}
 
     def item(self, behavior: Behavior, tier: Tier, /) -> Cost:
         """Return what the lines of *behavior* cost at *tier*."""
@@ -81,12 +81,14 @@ class CountedCosts:
             self._kept[section] = self._cost(section.heading(self.format))
         return self._kept[section]
 
-    def frame(self, left: int, /) -> Cost:
+    def frame(self, left: int, /, *, only_notes: bool = False) -> Cost:
         """Return what the lines around all sections cost."""
-        if left not in self._frames:
-            lines = [self._cost(line) for line in (introduction(self.format), left_out(left, self.format)) if line]
-            self._frames[left] = sum(units for units, _ in lines), sum(characters for _, characters in lines)
-        return self._frames[left]
+        key = left, only_notes
+        if key not in self._frames:
+            above = "" if only_notes else introduction(self.format)
+            lines = [self._cost(line) for line in (above, left_out(left, self.format)) if line]
+            self._frames[key] = sum(units for units, _ in lines), sum(characters for _, characters in lines)
+        return self._frames[key]
 
     def count(self, units: int, /) -> Count:
         """Return the tokens that so many units are."""
@@ -145,9 +147,9 @@ class StoredCosts:
         """Return what *section* costs once."""
         return self._headings[section]
 
-    def frame(self, left: int, /) -> Cost:
+    def frame(self, left: int, /, *, only_notes: bool = False) -> Cost:
         """Return what the lines around all sections cost."""
-        units, characters = self._introduction
+        units, characters = (0, 0) if only_notes else self._introduction
         if left:
             digits = len(str(left))
             # Both vocabularies take numbers apart into three digits at a time.

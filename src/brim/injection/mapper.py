@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Mapping
 
 from brim.behaviors.behavior import Behavior, BehaviorKind, Status
@@ -97,19 +96,8 @@ class ActivationTierMapper(Record):
         *floor* says what becomes of constraints that are too much on their own: with ``summary`` the plan is over
         budget; with ``fit`` the lowest are left out, and a last line counts what didn't fit, and *more* besides.
         """
-        if floor not in FLOORS:
-            raise InputError(f"unknown floor {floor!r}: it is one of {', '.join(FLOORS)}")
-        if format not in FORMATS:
-            raise InputError(f"unknown format {format!r}: it is one of {', '.join(FORMATS)}")
-        for name, limit in (("budget", budget), ("max_chars", max_chars)):
-            if limit is not None and (not isinstance(limit, int) or limit < 0):
-                raise InputError(f"{name} must be a whole number from 0 on, or None for no limit, not {limit!r}")
-        if costs is None:
-            from brim.tokens.counters import counter_for
-
-            if counter is not None and not hasattr(counter, "count"):
-                raise InputError(f"counter must be a TokenCounter, such as counter_for(), not {repr(counter)[:40]}")
-            costs = CountedCosts(counter_for(model) if counter is None else counter, format)
+        _check(floor, format, budget=budget, max_chars=max_chars)
+        costs = _counted(counter, model, format) if costs is None else costs
         off = "the budget" if budget == 0 else "max_chars" if max_chars == 0 else ""
         pairs = _paired(results, behaviors)
 
@@ -171,6 +159,24 @@ class ActivationTierMapper(Record):
         if behavior.status is Status.PENDING and mapped > Tier.SUMMARY:
             mapped, reason = Tier.SUMMARY, "nobody confirmed it yet: at most a summary"
         return mapped, reason
+
+
+def _check(floor: str, format: str, **limits: int | None) -> None:
+    if floor not in FLOORS:
+        raise InputError(f"unknown floor {floor!r}: it is one of {', '.join(FLOORS)}")
+    if format not in FORMATS:
+        raise InputError(f"unknown format {format!r}: it is one of {', '.join(FORMATS)}")
+    for name, limit in limits.items():
+        if limit is not None and (not isinstance(limit, int) or limit < 0):
+            raise InputError(f"{name} must be a whole number from 0 on, or None for no limit, not {limit!r}")
+
+
+def _counted(counter: TokenCounter | None, model: str | None, format: str) -> CountedCosts:
+    from brim.tokens.counters import counter_for
+
+    if counter is not None and not hasattr(counter, "count"):
+        raise InputError(f"counter must be a TokenCounter, such as counter_for(), not {repr(counter)[:40]}")
+    return CountedCosts(counter_for(model) if counter is None else counter, format)
 
 
 def _omitted(behavior: Behavior, value: float, reason: str) -> Slot:
@@ -237,6 +243,8 @@ def _demote(arrangement: Arrangement, strategy: str) -> None:
         while next(steps, None) is not None and not arrangement.fits():
             pass
         return
+    from bisect import bisect_left  # a hook's costs add up
+
     start = arrangement.tiers()
     taken = [(slot, slot.tier) for slot in steps]
 

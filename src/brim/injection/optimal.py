@@ -70,8 +70,13 @@ def optimal(arrangement: Arrangement, *, effort: int = EFFORT) -> float:
     reached = reduce(or_, map(_reach, menu), 0)
     headings = {1 << at: _limited(arrangement, arrangement.costs.heading(at)) for at in Section if reached >> at & 1}
     limits = arrangement.room or 0, arrangement.limits.characters or 0
-    frame = _limited(arrangement, arrangement.largest_frame())
-    knapsack = Knapsack(menu, headings, (limits[0] - frame[0], limits[1] - frame[1]), effort)
+    room, room_of_notes = (
+        (limits[0] - units, limits[1] - characters)
+        for units, characters in (
+            _limited(arrangement, arrangement.largest_frame(only_notes=only_notes)) for only_notes in (False, True)
+        )
+    )
+    knapsack = Knapsack(menu, headings, room, effort, room_of_notes=room_of_notes)
     most = knapsack.solve()
     if knapsack.choice is not None:
         _place(arrangement, slots, knapsack.choice)
@@ -138,8 +143,18 @@ def _place(arrangement: Arrangement, slots: Sequence[Slot], choice: Sequence[Opt
 class Knapsack:
     """The options of every slot, the headings by section, the room, and the best choice known so far."""
 
-    def __init__(self, slots: Sequence[Options], headings: Mapping[int, Pair], room: Pair, effort: int) -> None:
+    def __init__(
+        self,
+        slots: Sequence[Options],
+        headings: Mapping[int, Pair],
+        room: Pair,
+        effort: int,
+        *,
+        room_of_notes: Pair | None = None,
+    ) -> None:
+        """*room_of_notes* is the room if only the section of agents' notes is opened, which needs no introduction."""
         self.slots, self.headings, self.room = slots, headings, room
+        self.room_of_notes = room if room_of_notes is None else room_of_notes
         self.effort = effort
         """How many partial choices may still be looked at: a limit that doesn't depend on the machine's speed."""
         self.value = IMPOSSIBLE
@@ -166,7 +181,8 @@ class Knapsack:
         found = {}
         for opened in _subsets(sum(self.headings)):
             costs = [cost for section, cost in self.headings.items() if section & opened]
-            room = self.room[0] - sum(cost[0] for cost in costs), self.room[1] - sum(cost[1] for cost in costs)
+            room = self.room_of_notes if opened == 1 << Section.UNCONFIRMED_NOTES else self.room
+            room = room[0] - sum(cost[0] for cost in costs), room[1] - sum(cost[1] for cost in costs)
             if units <= room[0] and characters <= room[1] and all(reach & opened for reach in required):
                 found[opened] = room
         return found

@@ -61,7 +61,7 @@ def text_of(chosen: Iterable[tuple[Behavior, Tier, float]], format: str, *, left
             sections.setdefault(section_of(behavior.kind, behavior.status, tier), []).append(entry)
     if not sections:
         return ""
-    parts = [introduction(format)]
+    parts = [introduction(format)] if sections.keys() != {Section.UNCONFIRMED_NOTES} else []
     for section in sorted(sections):
         parts += [section.opening(format), *(entry[3] for entry in sorted(sections[section])), section.closing(format)]
     return "".join([*parts, left_out(left, format)])

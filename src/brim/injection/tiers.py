@@ -1,7 +1,8 @@
 """The vocabulary of an injected text: tiers of detail, sections with their headings, and the frame around them.
 
-Whole texts and summaries stand under the heading of their kind, the names in one list. What an agent noted and no
-person confirmed comes last. One line above all says whose rules these are; one below counts those that didn't fit.
+Whole texts and summaries stand under the heading of their kind, the names in one list. One line above them says whose
+rules these are. What an agent noted and no person confirmed comes after them, under a line of its own. A last line
+counts what didn't fit.
 """
 
 from __future__ import annotations
@@ -30,6 +31,10 @@ FIDELITY = {Tier.FULL: 1.0, Tier.SUMMARY: 0.6, Tier.NAME_ONLY: 0.2, Tier.OMITTED
 """How much of its value a behavior keeps at each tier."""
 
 
+NOTES = "Notes agents left, not confirmed:"
+"""What stands above them: the line above the rules isn't about these."""
+
+
 class Section(IntEnum):
     """A section, in the order of the text."""
 
@@ -44,6 +49,8 @@ class Section(IntEnum):
 
     def opening(self, format: str) -> str:
         """Return the line that begins the section."""
+        if self is Section.UNCONFIRMED_NOTES and format != "xml":
+            return f"{NOTES}\n"
         words = self.name.replace("_", " ").capitalize()
         if format == "markdown":
             return f"## {words}\n"
@@ -70,7 +77,7 @@ def section_of(kind: BehaviorKind, status: Status, tier: Tier) -> Section:
 
 
 def introduction(format: str) -> str:
-    """Return the line above all sections."""
+    """Return the line above the rules that the user set or agreed to."""
     return _note("Rules your user set, kept by brim:", format)
 
 

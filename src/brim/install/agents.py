@@ -6,6 +6,7 @@ asks for trust again when they do.
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
@@ -17,21 +18,21 @@ from typing import Any
 
 from brim.config.places import home_folder
 from brim.errors import BrimError, InputError
-from brim.files import read_safely
+from brim.files import data_file, read_safely
 from brim.hooks.client import client_of
 from brim.hooks.protection import PROJECT_FILES, user_file
 from brim.install.jsonc import JsonText
 from brim.store.project import is_tracked
 from brim.tracking.readers.fields import items, mapping, text, value
 
-NAMES = {"claude": "Claude Code", "codex": "Codex", "gemini": "Gemini CLI"}
+NAMES = {"claude": "Claude Code", "codex": "Codex", "gemini": "Gemini CLI", "opencode": "opencode"}
 """The agents, and what people call them."""
 RESIDENT_SERVER = "claude-server"
 """The agent under which 0.1 recorded the server of its resident hooks, in ``.claude.json``."""
 
-ALL, INJECTION_ONLY = "all", "injection-only"
+ALL, INJECTION_ONLY, PLUGIN = "all", "injection-only", "plugin"
 HOOKS = (ALL, INJECTION_ONLY)
-"""What can be installed: everything, or only the hooks that tell the agent something."""
+"""What can be installed: everything, or only the hooks that tell the agent something; none where a plugin has them."""
 
 _LARGEST = 8_000_000
 """Bytes of a settings file."""
@@ -51,9 +52,19 @@ class Target:
         return self.agent == "gemini"
 
     @property
+    def is_own(self) -> bool:
+        """Whether the whole file is brim's: opencode has no settings for hooks, but runs every file in a folder."""
+        return self.agent == "opencode"
+
+    @property
+    def project(self) -> str:
+        """The project that it is in, if it is in one."""
+        return self.path.removesuffix(os.sep + PROJECT_FILES[self.agent].replace("/", os.sep))
+
+    @property
     def is_orphan(self) -> bool:
         """Whether its project is gone: moved, deleted, or on a disk that isn't mounted."""
-        return self.scope == "project" and not os.path.isdir(os.path.dirname(os.path.dirname(self.path)))
+        return self.scope == "project" and not os.path.isdir(self.project)
 
     @property
     def why_not(self) -> str:
@@ -68,8 +79,10 @@ class Target:
     @property
     def _leads_out(self) -> str:
         """Where a project's file leads, if that is out of the project; else empty."""
-        project, real = (os.path.realpath(path) for path in (os.path.dirname(os.path.dirname(self.path)), self.path))
-        if self.scope != "project" or os.path.commonpath([project, real]) == project:
+        if self.scope != "project":
+            return ""
+        project, real = os.path.realpath(self.project), os.path.realpath(self.path)
+        if os.path.commonpath([project, real]) == project:
             return ""
         return f"{self.path}: is a link to {real}, which is outside of the project: remove the link"
 
@@ -106,10 +119,16 @@ def project_target(agent: str, project: str) -> Target:
     return Target(agent, "project", os.path.join(project, *PROJECT_FILES[agent].split("/")))
 
 
+def agent_folder(agent: str, environ: Mapping[str, str]) -> str:
+    """Return the folder in which *agent* keeps its user's files."""
+    folder = os.path.dirname(user_target(agent, environ).path)
+    return os.path.dirname(folder) if agent == "opencode" else folder
+
+
 def is_present(agent: str, environ: Mapping[str, str]) -> bool:
     """Whether *agent* is used here: its folder or its command exists."""
-    folder = os.path.dirname(user_target(agent, environ).path)
-    return os.path.isdir(folder) or shutil.which(agent, path=environ.get("PATH", os.defpath)) is not None
+    found = shutil.which(agent, path=environ.get("PATH", os.defpath))
+    return found is not None or os.path.isdir(agent_folder(agent, environ))
 
 
 def read_settings(path: str) -> str | None:
@@ -149,7 +168,7 @@ def model_of(agent: str, environ: Mapping[str, str]) -> str:
     name = text(found, "name") if isinstance(found, dict) else found if isinstance(found, str) else ""
     # Claude Code's own short names (opus, sonnet[1m], default) aren't models that brim could look up.
     is_known = name and (agent != "claude" or name.startswith("claude-"))
-    return name if is_known else {"claude": "claude-sonnet-4-5", "codex": "gpt-5", "gemini": "gemini-2.5-pro"}[agent]
+    return name if is_known else {"codex": "gpt-5", "gemini": "gemini-2.5-pro"}.get(agent, "claude-sonnet-4-5")
 
 
 # What brim writes ----------------------------------------------------------------------------------------------------
@@ -158,6 +177,11 @@ def model_of(agent: str, environ: Mapping[str, str]) -> str:
 def launcher_path(home: str) -> str:
     """Return the launcher of hooks in the user's folder *home*."""
     return os.path.join(os.path.abspath(home), "bin", "hook")
+
+
+def launcher_command(home: str) -> str:
+    """Return the launcher as the shell reads it."""
+    return shlex.quote(launcher_path(home))
 
 
 def status_path(home: str) -> str:
@@ -170,17 +194,31 @@ def status_value(home: str) -> dict[str, Any]:
     return {"type": "command", "command": shlex.quote(status_path(home))}
 
 
-def entries_for(agent: str, home: str, *, hooks: str = ALL) -> dict[str, dict[str, Any]]:
-    """Return the hooks that are installed for *agent*, by event, as settings hold them."""
-    found = {}
+def entries_for(agent: str, program: str, *, hooks: str = ALL) -> dict[str, dict[str, Any]]:
+    """Return the hooks that are installed for *agent*, by event, as settings hold them.
+
+    *program* is the launcher, as the shell reads it.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    if hooks == PLUGIN:
+        return found
     for name, event in client_of(agent).EVENTS.items():
         if hooks == ALL or event.injects:
-            command = shlex.join([launcher_path(home), name, agent, *([] if hooks == ALL else [hooks])])
+            command = " ".join([program, name, agent, *([] if hooks == ALL else [hooks])])
             hook: dict[str, Any] = {"type": "command", "command": command, "timeout": event.timeout}
             if agent == "gemini":  # whose unit is milliseconds
                 hook = {"type": "command", "name": "brim", "command": command, "timeout": event.timeout * 1000}
             found[name] = ({} if event.matcher is None else {"matcher": event.matcher}) | {"hooks": [hook]}
     return found
+
+
+OPENCODE_BEGINS = "// brim for opencode:"
+
+
+def opencode_text(home: str) -> str:
+    """Return the plugin that opencode runs."""
+    text = data_file(__file__, "opencode.js").decode()
+    return text.replace('"{launcher}"', json.dumps(launcher_path(home)))
 
 
 # What is brim's ------------------------------------------------------------------------------------------------------
@@ -214,6 +252,9 @@ class Ours:
 
     def events_in(self, path: str) -> list[str]:
         """Return the events for which the settings file *path* calls brim."""
+        if path.endswith(".js"):
+            is_ours = (read_settings(path) or "").startswith(OPENCODE_BEGINS)
+            return list(client_of("opencode").EVENTS) if is_ours else []
         return list(dict.fromkeys(event for event, _ in self.hooks_in(settings_of(path))))
 
     def _calls(self, program: str, name: str) -> bool:
@@ -231,6 +272,36 @@ def words_of(hook: Any) -> list[str]:
         return []
 
 
+# Its plugin ----------------------------------------------------------------------------------------------------------
+
+PLUGIN_NAME = "brim"
+REMOVE_PLUGIN = {
+    "claude": "claude plugin uninstall brim@brim",
+    "codex": "codex plugin remove brim@brim",
+    "gemini": "gemini extensions uninstall brim",
+}
+"""What a person types to remove the plugin."""
+
+
+def has_plugin(agent: str, environ: Mapping[str, str]) -> bool:
+    """Whether brim's plugin is enabled in *agent*, for every project."""
+    path = user_target(agent, environ).path
+    if agent == "claude":
+        found = mapping(settings_of(path), "enabledPlugins")
+        return any(name.startswith(f"{PLUGIN_NAME}@") and on is True for name, on in found.items())
+    if agent == "codex":
+        plugins = mapping(codex_settings(environ), "plugins")
+        return any(
+            name.startswith(f"{PLUGIN_NAME}@") and mapping(plugins, name).get("enabled") is True for name in plugins
+        )
+    if agent != "gemini":
+        return False
+    folder = os.path.join(os.path.dirname(path), "extensions")
+    rules = items(settings_of(os.path.join(folder, "extension-enablement.json")), PLUGIN_NAME, "overrides")
+    is_off = bool(rules) and str(rules[-1]).startswith("!")
+    return os.path.isfile(os.path.join(folder, PLUGIN_NAME, "gemini-extension.json")) and not is_off
+
+
 # The MCP server ------------------------------------------------------------------------------------------------------
 
 
@@ -246,7 +317,7 @@ def served_agents(environ: Mapping[str, str], project: str | None) -> list[str]:
     if project is not None:
         places["claude"].append(settings_of(os.path.join(project, ".mcp.json")))
         places["gemini"].append(settings_of(project_target("gemini", project).path))
-    return [agent for agent, found in places.items() if any(map(_serves, found))]
+    return [agent for agent, found in places.items() if any(map(_serves, found)) or has_plugin(agent, environ)]
 
 
 def _serves(settings: Any) -> bool:
@@ -257,13 +328,20 @@ def _serves(settings: Any) -> bool:
     )
 
 
+def brim_program() -> str:
+    """Return the path of the program that runs now."""
+    program = os.path.join(os.path.dirname(sys.executable), "brim")
+    return program if os.path.exists(program) else os.path.abspath(sys.argv[0])
+
+
 def server_command(agent: str, environ: Mapping[str, str], home: str) -> str:
     """Return what a person types to let *agent* use the server in every project."""
-    program = os.path.join(os.path.dirname(sys.executable), "brim")
-    program = program if os.path.exists(program) else os.path.abspath(sys.argv[0])
+    program = brim_program()
     is_short = os.path.realpath(shutil.which("brim") or "") == os.path.realpath(program)
     own = f" --env {shlex.quote(f'BRIM_HOME={home}')}" if environ.get("BRIM_HOME") else ""
     called = f"{'brim' if is_short else shlex.quote(program)} mcp"
+    if agent == "opencode":
+        return "opencode mcp add"
     if agent == "gemini":
         return f"gemini mcp add --scope user brim {called}{own}"
     return f"{agent} mcp add{' --scope user' if agent == 'claude' else ''} brim{own} -- {called}"

@@ -17,10 +17,13 @@ from brim.errors import InputError
 from brim.files import remove_unfinished, save
 from brim.install.agents import (
     ALL,
+    OPENCODE_BEGINS,
     RESIDENT_SERVER,
     Ours,
     Target,
     entries_for,
+    launcher_command,
+    opencode_text,
     status_value,
 )
 from brim.install.jsonc import BLANK, JsonText
@@ -79,10 +82,14 @@ def plan_install(
     target: Target, before: str | None, record: Record | None, *, home: str, hooks: str = ALL, status: bool = True
 ) -> Change:
     """Return how *target*, whose text is *before*, gets brim's hooks and, with *status*, its status line."""
+    if target.is_own:
+        if before is not None and not before.startswith(OPENCODE_BEGINS):
+            raise InputError(f"{target.path}: is not brim's, so it is as it was: move it away, then try again")
+        return _own_file(target, before, opencode_text(home), record)
     ours = Ours(home)
     settings = JsonText(before or "", target.path, comments=target.comments)
     old_value = settings.value
-    _merge(settings, entries_for(target.agent, home, hooks=hooks), ours)
+    _merge(settings, entries_for(target.agent, launcher_command(home), hooks=hooks), ours)
     kept, chained = (record.status if record is not None else None), None
     if status:
         kept, chained = _put_status(settings, kept, ours, home)
@@ -103,6 +110,12 @@ def plan_install(
     return Change(target, before, after, made, chained)
 
 
+def _own_file(target: Target, before: str | None, text: str, record: Record | None) -> Change:
+    folder = record.folder if record is not None else missing_folder(target.path)
+    made = Record(target.agent, target.scope, original=None, installed=digest(text), folder=folder)
+    return Change(target, before, text, made)
+
+
 def plan_uninstall(target: Target, before: str | None, record: Record | None, *, home: str) -> Change:
     """Return how *target*, whose text is *before*, looks without brim.
 
@@ -112,6 +125,8 @@ def plan_uninstall(target: Target, before: str | None, record: Record | None, *,
         return Change(target, before, before, None)
     if record is not None and record.installed == digest(before):
         return Change(target, before, record.original, None)
+    if target.is_own:
+        return Change(target, before, None if before.startswith(OPENCODE_BEGINS) else before, None)
     if target.agent.endswith(COMMAND):  # a person changed it, so it's theirs
         return Change(target, before, before, None)
     ours = Ours(home)

@@ -18,6 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from brim import __version__
 from brim.activation.context import Context
 from brim.behaviors.behavior import LIVE, Behavior
 from brim.errors import BrimError, StoreError
@@ -29,6 +30,7 @@ from brim.install.agents import (
     NAMES,
     Target,
     codex_settings,
+    has_plugin,
     is_present,
     launcher_path,
     model_of,
@@ -96,6 +98,11 @@ class Diagnosis:
         """1 if something is wrong."""
         return 1 if self.wrong else 0
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        findings = [each.to_dict() for each in self.findings]
+        return {"version": __version__, "ok": not self.wrong, "fixed": self.fixed, "findings": findings}
+
 
 def diagnose(
     environ: Mapping[str, str],
@@ -151,7 +158,12 @@ class _Doctor:
             yield Finding(WRONG, name, str(error), **facts)
             return
         settings, record = settings_of(target.path), here.records.get(target.path)
-        events = list(dict.fromkeys(event for event, _ in here.ours.hooks_in(settings)))
+        events = here.ours.events_in(target.path)
+        plugin = target.scope == "user" and has_plugin(target.agent, here.environ)
+        if plugin and not events:
+            found = list(client_of(target.agent).EVENTS)
+            yield Finding(OK, name, f"its plugin brings the {len(found)} hooks", **facts, hooks=found, plugin=True)
+            return
         if not events:
             state, text, fix = OFF, self._absent(target), ""
             if target.is_orphan:
@@ -165,6 +177,7 @@ class _Doctor:
         facts |= {"hooks": events, "status_line": status}
         only = " that only inject" if record is not None and record.hooks == INJECTION_ONLY else ""
         text = f"{target.path}: {len(events)} hooks{only}{', status line' if status else ''}"
+        text += "; its plugin of brim stays silent" if plugin else ""
         state, problem, fix = self._state(target, record, settings)
         yield Finding(state, name, f"{text}{problem}", fix, **facts)
         if target.agent == "codex" and not _was_asked(target, here.environ):
@@ -392,7 +405,8 @@ def _fix(here: Installation) -> tuple[list[str], list[str]]:
 
 def _twice(installed: list[dict[str, Any]]) -> Iterator[Finding]:
     for agent, name in NAMES.items():
-        paths = {facts["scope"]: facts["file"] for facts in reversed(installed) if facts["agent"] == agent}
+        own = [facts for facts in reversed(installed) if facts["agent"] == agent and "plugin" not in facts]
+        paths = {facts["scope"]: facts["file"] for facts in own}
         if len(paths) == 2:
             text = f"is in {paths['user']} and in {paths['project']}: every hook may be called twice"
             yield Finding(WRONG, name, text, FIX, agent=agent)

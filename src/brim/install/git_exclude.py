@@ -91,13 +91,17 @@ class _Place:
 
 
 def _place(path: str) -> _Place | None:
-    """Return what hides *path*, a file two levels below its project; None if that's in no repository."""
-    folder, name = os.path.split(os.path.dirname(path))
+    """Return what hides *path*, a file below its project; None if that's in no repository."""
+    folder, last = os.path.split(os.path.dirname(path))
+    name = f"{last}/{os.path.basename(path)}"
+    while not os.path.isdir(folder) and folder != os.path.dirname(folder):  # it was removed with the file
+        folder, last = os.path.split(folder)
+        name = f"{last}/{name}"
     asked = _git("-C", folder, "rev-parse", "--git-path", "info/exclude", "--show-prefix")
     if asked is None or asked.returncode:
         return None
     exclude, prefix, _ = os.fsdecode(asked.stdout).split("\n", 2)
-    line = f"/{prefix}{name}/{os.path.basename(path)}"
+    line = f"/{prefix}{name}"
     if not line.isprintable() or line != line.rstrip():
         return None
     line = "".join(f"\\{sign}" if sign in "\\*?[" else sign for sign in line)

@@ -23,11 +23,15 @@ from brim.hooks.process import PAUSED, paused_until
 from brim.hooks.status_chain import NAME as CHAIN
 from brim.install.agents import (
     ALL,
+    INJECTION_ONLY,
     NAMES,
+    PLUGIN,
+    REMOVE_PLUGIN,
     RESIDENT_SERVER,
     Ours,
     Target,
     entries_for,
+    has_plugin,
     is_present,
     launcher_path,
     project_target,
@@ -37,15 +41,7 @@ from brim.install.agents import (
     settings_of,
     user_target,
 )
-from brim.install.changes import (
-    COMMAND,
-    STATUS,
-    Change,
-    make_folders,
-    plan_install,
-    plan_uninstall,
-    remove_folders,
-)
+from brim.install.changes import COMMAND, STATUS, Change, make_folders, plan_install, plan_uninstall, remove_folders
 from brim.install.commands import CALLED, command_target, plan_command
 from brim.install.git_exclude import hide, not_ignored, unhide
 from brim.install.jsonc import BLANK
@@ -96,8 +92,12 @@ class Installation(Workspace):
         return [target for target in self.targets(agents) if self.ours.events_in(target.path)]
 
     def plan(self, target: Target, *, hooks: str = ALL, status: bool = True) -> Change:
-        """Return how *target* gets what belongs there."""
-        status = status and target.agent == "claude" and hooks == ALL and self._may_have_status(target)
+        """Return how *target* gets what belongs there: no hooks where a plugin has them and the file has none."""
+        if has_plugin(target.agent, self.environ) and not self.ours.events_in(target.path):
+            hooks = PLUGIN
+        elif hooks == PLUGIN:  # it was removed
+            hooks = ALL
+        status = status and target.agent == "claude" and hooks != INJECTION_ONLY and self._may_have_status(target)
         record = self.records.get(target.path)
         return plan_install(target, target.read(), record, home=self.home, hooks=hooks, status=status)
 
@@ -316,7 +316,7 @@ class Installed:
         found = []
         for change in self.changes:
             path = change.target.path
-            hooks = list(entries_for(change.target.agent, self.home, hooks=self.hooks))
+            hooks = list(entries_for(change.target.agent, "", hooks=change.record.hooks if change.record else ALL))
             status_line = change.record is not None and change.record.status is not None
             shown = {"hooks": hooks, "resident": False, "status_line": status_line, "backup": self.backups.get(path)}
             command = CALLED[change.target.agent] if self._has_command(change.target) else None
@@ -388,6 +388,8 @@ class Uninstalled:
     """Whether a server of resident hooks was removed."""
     served: list[str] = field(default_factory=list)
     """The agents that still start ``brim mcp``."""
+    plugins: list[str] = field(default_factory=list)
+    """What removes the plugins that are still there."""
     is_complete: bool = False
     """Whether brim is in no agent any more."""
 
@@ -437,27 +439,22 @@ def install(
     agents = agents or [name for name in NAMES if is_present(name, environ)]
     targets = [here.target(agent, scope) for agent in agents]
     before = {here.records[target.path].hooks for target in targets if target.path in here.records}
+    before.discard(PLUGIN)
     hooks = hooks or (before.pop() if len(before) == 1 else ALL)
     done = Installed(here.home, hooks=hooks, dry_run=dry_run)
     if not agents:
         done.reason = "no agent found: name one with --agent claude, codex or gemini"
         return done
     for target in targets:
-        above = here.target(target.agent, "user").path
-        if scope == "project" and here.ours.events_in(above):
-            done.skipped[target.agent] = f"{above}: has brim for every project already, so {target.path} needs nothing"
-        elif reason := target.why_not:
-            done.skipped[target.agent], done.is_tracked = reason, True
-        else:
-            done.changes.append(here.plan(target, hooks=hooks, status=status_line))
+        _plan(done, here, target, status=status_line)
     if done.is_tracked and not done.changes:
         done.reason = "; ".join(done.skipped.values())
         return done
-    done.commands = here.plan_commands([change.target.agent for change in done.changes if scope == "user"])
+    own = [each.target.agent for each in done.changes if each.record is not None and each.record.hooks != PLUGIN]
+    done.commands = here.plan_commands(own if scope == "user" else [])
     done.budget = here.budget_edit(token_budget, scope)
-    for change in (*done.changes, *done.commands):
-        if change.changes:
-            change.target.check_writable()
+    for change in [each for each in (*done.changes, *done.commands) if each.changes]:
+        change.target.check_writable()
     if dry_run:
         return done
     install_launchers(here.home)
@@ -476,14 +473,26 @@ def install(
     return done
 
 
+def _plan(done: Installed, here: Installation, target: Target, *, status: bool) -> None:
+    """Add to *done* what becomes of *target*, or why it gets nothing."""
+    above = here.target(target.agent, "user").path
+    if target.scope == "project" and here.ours.events_in(above):
+        done.skipped[target.agent] = f"{above}: has brim for every project already, so {target.path} needs nothing"
+    elif reason := target.why_not:
+        done.skipped[target.agent], done.is_tracked = reason, True
+    else:
+        done.changes.append(here.plan(target, hooks=done.hooks, status=status))
+
+
 def upgrade(environ: Mapping[str, str], folder: str | None, *, token_budget: int | None = None) -> Upgraded:
     """Bring launchers and stores up to date where brim is installed; the agents' settings stay as they are."""
     here = Installation(environ, folder)
     targets = here.installed()
     scope = "user" if not targets or any(each.scope == "user" for each in targets) else "project"
     budget = here.budget_edit(token_budget, scope)
-    launchers = install_launchers(here.home) if targets else []
-    _ = targets and here.secret
+    has_hooks = bool(targets) or any(has_plugin(agent, environ) for agent in NAMES)
+    launchers = install_launchers(here.home) if has_hooks else []
+    _ = has_hooks and here.secret
     stores, broken = here.upgrade_stores()
     if budget is not None:
         budget.write(here.save_settings)
@@ -514,7 +523,8 @@ def uninstall(
     if not dry_run:
         done.backups = here.apply([*changes, *commands], installing=False)
         done.server = "claude" in agents and here.remove_resident_server()
-        done.is_complete = not here.records
+        done.plugins = [REMOVE_PLUGIN[agent] for agent in agents if has_plugin(agent, environ)]
+        done.is_complete = not here.records and not done.plugins
         if done.is_complete:
             remove_launchers(here.home)
         done.served = [agent for agent in served_agents(environ, here.project) if agent in agents]
@@ -582,3 +592,10 @@ def _is_older(path: str) -> bool:
             raise
         return True
     return False
+
+
+def first_agent(environ: Mapping[str, str], folder: str | None) -> str:
+    """Return the first agent that brim is installed for; empty if there is none, or its files can't be read."""
+    with suppress(BrimError):
+        return next((target.agent for target in Installation(environ, folder).installed()), "")
+    return ""

@@ -31,7 +31,7 @@ class Record:
     agent: str
     scope: str
     hooks: str = "all"
-    """``all`` or ``injection-only``."""
+    """``all``, ``injection-only``, or ``plugin`` if the agent has a plugin that brings them."""
     original: str | None = None
     """The text without brim; None if there was no file."""
     installed: str = ""

@@ -26,6 +26,7 @@ from brim.store.imports import Found, RulesReader
 from brim.store.loaded import Loader
 from brim.tokens.inputs import SKIPPED_FOLDERS, read_text
 from brim.tracking.readers.fields import items, mapping, text, value
+from brim.tracking.sessions import slug_of
 from brim.workspace import Workspace
 
 LARGEST = 2_000_000
@@ -199,14 +200,20 @@ def when_of(fields: Mapping[str, list[str]], folder: str) -> tuple[When, list[Sk
     skipped = [
         SkippedRule(each, 1, "excludes files, which brim can't" if each[0] == "!" else "not a pattern for files")
         for each in globs
-        if not _GLOB.match(each)
+        if not _is_pattern(each)
     ]
-    kept = [each for each in globs if _GLOB.match(each)]
+    kept = [each for each in globs if _is_pattern(each)]
     if "true" in [each.lower() for each in fields.get("alwaysApply", ())] or not EVERYTHING.isdisjoint(kept):
         kept = []
     if folder:
         kept = [f"{folder}/{each.lstrip('/')}" for each in kept] or [f"{folder}/**"]
     return When(file=kept), skipped
+
+
+def _is_pattern(text: str) -> bool:
+    """Whether *text* can be a pattern for files: a bracket that isn't closed is torn YAML, and would match nothing."""
+    is_closed = all(text.count(left) == text.count(right) for left, right in ("[]", "{}"))
+    return bool(_GLOB.match(text)) and is_closed and ": " not in text
 
 
 def loaders_of(path: str, workspace: Workspace, *, scoped: bool) -> Iterator[Loader]:
@@ -287,8 +294,7 @@ def user_rule_files(workspace: Workspace) -> list[str]:
 def memory_folder(workspace: Workspace, project: str) -> str:
     """Return the folder in which Claude Code keeps its own notes about *project*."""
     own = os.path.dirname(user_target("claude", workspace.environ).path)
-    slug = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in os.path.realpath(project))
-    return os.path.join(own, "projects", slug, "memory")
+    return os.path.join(own, "projects", slug_of(os.path.realpath(project)), "memory")
 
 
 def _is_memory(path: str) -> bool:

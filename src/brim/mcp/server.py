@@ -23,8 +23,7 @@ import brim
 from brim.errors import InputError
 from brim.hooks.state import file_id
 from brim.mcp import memory, rules
-from brim.mcp.session import Clients
-from brim.mcp.tools import guarded, make_tools, said_of_arguments
+from brim.mcp.tools import Clients, guarded, make_tools, said_of_arguments
 
 NAME = "brim"
 HOOK = "on_hook"

@@ -8,7 +8,9 @@ are named in it are compared with conditions, never opened.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import wraps
 from typing import Annotated, Any, Literal
@@ -19,12 +21,15 @@ from mcp_types import ToolAnnotations
 from pydantic import Field, ValidationError
 
 from brim.errors import BrimError
-from brim.hooks.standing import Standing
+from brim.hooks.standing import Standing, standing
 from brim.masking import mask
 from brim.mcp import measures, memory, rules
-from brim.mcp.session import Clients
+from brim.mcp.memory import kept_entries
+from brim.mcp.rules import hiding_project_text
 from brim.tokens.counters import counter_for
 from brim.tokens.protocol import TokenCounter
+from brim.tracking.sessions import AGENTS
+from brim.workspace import Workspace
 
 READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
@@ -173,3 +178,56 @@ def tool_costs(counter: TokenCounter | None = None) -> list[ToolCost]:
         tokens = int(counted.count(json.dumps(shown, separators=(",", ":"))))
         costs.append(ToolCost(tool.name, tool.description, tokens))
     return costs
+
+
+# Who asks --------------------------------------------------------------------------------------------------------
+
+_asking: ContextVar[str] = ContextVar("asking", default="")
+"""The session that the call in hand has named."""
+_client: ContextVar[str] = ContextVar("client", default="")
+"""What the client calls itself that makes the call in hand."""
+
+
+class Clients:
+    """Where the server was started, and the clock it goes by. *shared* is whether several clients may come to it."""
+
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        folder: str | None,
+        *,
+        clock: Callable[[], float] = time.time,
+        shared: bool = False,
+    ) -> None:
+        self.environ, self.folder, self.clock = dict(environ), folder, clock
+        self._shared, self._last, self._client = shared, "", ""
+
+    @property
+    def workspace(self) -> Workspace:
+        """What this call may use. It is looked up for each call: a project may be trusted meanwhile."""
+        return Workspace(self.environ, self.folder, who="agent", now=self.clock())
+
+    @property
+    def session(self) -> str:
+        """The session that this call is for: the one it named, else the last that the only client did; or empty."""
+        return _asking.get() or self._last
+
+    @property
+    def agent(self) -> str:
+        """The agent that asks, by what it calls itself; empty if that says nothing."""
+        name = _client.get() or self._client
+        return next((agent for agent in AGENTS if agent in name.casefold()), "")
+
+    def standing(self) -> Standing:
+        """Return how things stand for the session that asks."""
+        here = self.workspace
+        return hiding_project_text(standing)(
+            here, self.session, self.agent, kept=lambda session: kept_entries(here, session)
+        )
+
+    def named(self, session: str, client: str = "") -> None:
+        """Note that the call in hand is for *session*, and made by *client*, if it says so."""
+        _asking.set(session)
+        _client.set(client)
+        if not self._shared:
+            self._last, self._client = session or self._last, client or self._client

@@ -8,8 +8,11 @@ A hook waits for this, so the table is a sorted file of bytes, searched by halve
 
 from __future__ import annotations
 
+import os
+from functools import lru_cache
+
 from brim.errors import InputError
-from brim.files import data_file, data_rows
+from brim.files import data_file, data_path, data_rows
 from brim.models import names, overrides, windows
 from brim.record import Record
 
@@ -188,18 +191,22 @@ def _sized(key: str) -> _Row | None:
     return row if row and row[2] != "0" else None
 
 
+@lru_cache(1024)
 def _row(key: str) -> _Row | None:
-    """Return the fields of the table's line for *key*; the lines are sorted by key."""
-    table, wanted = data_file(__file__, "index.tsv"), key.encode("utf-8", "surrogatepass")
-    low, high = 0, len(table)
-    while low < high:
-        start = max(low, table.rfind(b"\n", low, (low + high) // 2) + 1)
-        end = table.find(b"\n", start)
-        here = table[start : table.find(b"\t", start, end)]
-        if here == wanted:
-            return table[start:end].decode().split("\t")
-        if here < wanted:
-            low = end + 1
-        else:
-            high = start
+    """Return the fields of the table's line for *key*; the lines are sorted by key, so a few of them are read."""
+    wanted = key.encode("utf-8", "surrogatepass")
+    with open(data_path(__file__, "index.tsv"), "rb") as table:
+        low, high = 0, table.seek(0, os.SEEK_END)
+        while low < high:
+            middle = (low + high) // 2
+            table.seek(max(0, middle - 1))
+            start = middle and middle - 1 + len(table.readline())  # where the first line from there on begins
+            line = table.readline() if start < high else b""
+            here = line.partition(b"\t")[0]
+            if line and here == wanted:
+                return line.decode().rstrip("\n").split("\t")
+            if line and here < wanted:
+                low = start + len(line)
+            else:
+                high = middle
     return None

@@ -31,9 +31,12 @@ def read_response(response: object) -> Reported:
     has it at its end, and OpenAI's chat only with ``stream_options={"include_usage": True}``.
     """
     metadata = _field(response, "response_metadata")  # LangChain's
+    details = _field(response, "provider_details")  # pydantic-ai's
     given: object = response
     if metadata is not None:
         given = {"usage": _field(response, "usage_metadata"), "service_tier": _field(metadata, "service_tier")}
+    elif details is not None:
+        given = {"usage": _field(response, "usage"), "service_tier": _field(details, "service_tier")}
     try:
         tokens = read_usage(given)
     except InputError as error:

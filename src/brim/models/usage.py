@@ -141,13 +141,17 @@ def _anthropic(has: _Report) -> Tokens:
 def _framework(has: _Report) -> Tokens:
     """LangChain's and pydantic-ai's usage: the prompt's total contains what was cached."""
     cached, made = has.part("input_token_details"), has.part("output_token_details")
-    read = cached.count("cache_read") or has.count("cache_read_tokens")
-    written = cached.count("cache_creation") or has.count("cache_write_tokens")
+    tiers = ("", "flex_", "priority_")  # LangChain puts the service tier before the name
+    read = cached.count(*(f"{tier}cache_read" for tier in tiers)) or has.count("cache_read_tokens")
+    hour = cached.count("ephemeral_1h_input_tokens") or has.count("cache_write_1h_tokens")
+    # LangChain's cache_creation is 0 if the times are listed; pydantic-ai's total contains those of an hour.
+    created = cached.count(*(f"{tier}cache_creation" for tier in tiers)) + cached.count("ephemeral_5m_input_tokens")
+    minutes = created or max(0, has.count("cache_write_tokens") - hour)
     heard = cached.count("audio") or has.count("input_audio_tokens")
     spoken = made.count("audio") or has.count("output_audio_tokens")
-    fresh = max(0, has.count("input_tokens") - read - written)
+    fresh = max(0, has.count("input_tokens") - read - minutes - hour)
     extras = _extras(heard, spoken, 0)
-    return Tokens(fresh, has.count("output_tokens"), read, written, writes_are_input=True, extras=extras)
+    return Tokens(fresh, has.count("output_tokens"), read, minutes, hour, writes_are_input=True, extras=extras)
 
 
 def _extras(heard: int, spoken: int, searches: int) -> tuple[int, ...]:

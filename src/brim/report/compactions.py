@@ -9,6 +9,7 @@ costs turns and tokens. Tokens are estimated from bytes by what the session's re
 from __future__ import annotations
 
 import json
+import re
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
@@ -16,12 +17,14 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, Self
 
-from brim.report.billed import BilledRatio
-from brim.report.statements import decisions_in, instructions_in
+from brim.behaviors.behavior import BehaviorKind
+from brim.behaviors.learning import infer_kind
+from brim.files import data_lines
 from brim.scratch.facts import KINDS, measure
 from brim.scratch.inventory import MOST, Inventory, Thing, is_set_up, told_by
 from brim.scratch.quotes import masked_line
-from brim.tracking.estimate import length_of
+from brim.tracking.compaction import fold
+from brim.tracking.estimate import BilledRatio, length_of
 from brim.tracking.events import Attachment, Event, Message, StateSeen, ToolCall, ToolResult, Usage
 from brim.tracking.events import Compaction as Compacted
 from brim.tracking.readers.fields import Bounded
@@ -356,3 +359,91 @@ def _text_of(event: Event) -> str:
         except (ValueError, TypeError, RecursionError):
             return ""
     return str(getattr(event, "text", ""))
+
+
+# Instructions and decisions ------------------------------------------------------------------------------------
+#
+# By form alone, in English: an instruction asks for something to be done or left, a decision names what was chosen. Of
+# instructions in other languages those are found that forbid or prefer something.
+
+LONGEST_PROMPT = 4_000
+"""Characters of a prompt that are looked at: what is longer is pasted, and a paste says little about what is wanted."""
+
+LONGEST_STATEMENT = 300
+"""Characters of one statement."""
+
+MOST_STATEMENTS = 20
+"""Statements of one message."""
+
+_SENTENCE = re.compile(r"\n+|(?<=[.!?;])\s+")
+_MARKS = " \t-*+>•\"'`(_"
+_OPENERS = ("please", "also", "and", "then", "now", "ok", "okay", "so", "but", "oh", "first", "next", "finally", "just")
+_PASTED = re.compile(r"^\s*(?:at |File \"|\$ |>>> |[{}<\[#/|]|\S+:\d+[:\s]|\d{4}-\d\d-\d\d)|[{};]\s*$|```")
+_REQUEST = re.compile(r"(?i)(?:can|could|would|will) you\b|let'?s\b|(?:i|we)(?:'d like| want| need| would like)\b")
+"""How a request opens that has no verb first."""
+_REQUIRED = re.compile(r"(?i)\b(?:must|has to|have to|needs to|should)\b")
+_PERSONAL = re.compile(r"(?i)^(?:i|you should see|you must have|this should have|it should have)\b")
+"""What has to be is a requirement, unless it is about the one who writes or about what was expected."""
+_CONDITION = re.compile(r"(?i)(?:if|when|whenever|once|before|after|until|unless|while|for|in|on|whatever)\b[^,]*,\s*")
+_CHOSEN = re.compile(
+    r"(?i)^decision:|\b(?:(?:i|we)(?:'ve| have)? (?:decided|chose|chosen|agreed|opted|settled|went with)"
+    r"|(?:i|we)(?:'ll|'m|'re| will| am| are) (?:go(?:ing)? with|use)|let's (?:go with|use)|the plan is to)\b"
+    r"|^(?:going|went) with\b|^(?:chose|decided|opted|settled)\b|^as agreed\b"
+)
+_MAY_CHOOSE = re.compile(r"(?i)\b(?:decision|with|chose|decided|opted|settled|agreed|plan is|use)\b")
+"""Quickly tells most answers apart that choose nothing."""
+_OPEN = re.compile(
+    r"(?i)\?\s*$|\b(?:should (?:i|we)|would you|do you want|if you (?:want|prefer)|could|might|maybe|before i decide)\b"
+)
+"""What leaves a choice open."""
+
+
+def instructions_in(prompt: str) -> list[str]:
+    """Return the sentences of a typed *prompt* that ask for something to be done or left.
+
+    >>> instructions_in("The login page is slow. Please never touch the migrations. Use pnpm! Why does it fail?")
+    ['Please never touch the migrations.', 'Use pnpm!']
+    """
+    return [sentence for sentence in _sentences(prompt[:LONGEST_PROMPT]) if _asks(sentence)][:MOST_STATEMENTS]
+
+
+def decisions_in(answer: str) -> list[str]:
+    """Return the sentences of an agent's *answer* that say what was chosen.
+
+    >>> decisions_in("Both work. I'll go with SQLite because it needs no server. Should we use WAL?")
+    ["I'll go with SQLite because it needs no server."]
+    """
+    if not _MAY_CHOOSE.search(answer):
+        return []
+    found = [sentence.strip(_MARKS) for sentence in _sentences(answer[: 4 * LONGEST_PROMPT])]
+    return [sentence for sentence in found if _CHOSEN.search(sentence) and not _OPEN.search(sentence)][:MOST_STATEMENTS]
+
+
+def _sentences(text: str) -> list[str]:
+    plain = re.sub(r"(?s)```.*?(?:```|\Z)", "\n", text)
+    lines = [line.strip() for line in _SENTENCE.split(plain)]
+    return [fold(line, LONGEST_STATEMENT) for line in lines if len(line) > 3 and not _PASTED.search(line)]
+
+
+def _asks(sentence: str) -> bool:
+    plain = sentence.strip(_MARKS).replace("’", "'")
+    if _REQUEST.match(plain):
+        return True
+    if plain.endswith("?"):
+        return False
+    if _REQUIRED.search(plain) and not _PERSONAL.match(plain):
+        return True
+    return _is_asked(plain) or _is_asked(_CONDITION.sub("", plain, count=1))
+
+
+def _is_asked(clause: str) -> bool:
+    """Whether *clause* opens with a verb that asks for something, or forbids or prefers something."""
+    words = [word.strip(",:;.!*_").lower() for word in clause.split()]
+    while words and words[0] in _OPENERS:
+        words = words[1:]
+    if len(words) < 2:
+        return False
+    return words[0] in data_lines(__file__, "asking_verbs.txt") or infer_kind(" ".join(words)) in (
+        BehaviorKind.CONSTRAINT,
+        BehaviorKind.PREFERENCE,
+    )

@@ -11,8 +11,8 @@ from typing import Any
 
 from brim.errors import InputError
 from brim.models.charges import charged, charges_of, day_of, today
-from brim.record import Record
-from brim.report.request_index import RequestIndex, learned_from
+from brim.record import Record, Value
+from brim.report.index import RequestIndex, learned_from
 from brim.report.watch import Reading
 from brim.tracking.requests import Change, Part, Request, compare, requests_of, tokens_of_part
 from brim.tracking.requests.pieces import BRIM
@@ -53,7 +53,7 @@ def rewrite_price(request: Request, tokens: int) -> int | None:
 
 
 @dataclass(frozen=True)
-class BrimsShare:
+class BrimsShare(Value):
     """What brim's own texts took in a session."""
 
     tokens: int
@@ -72,10 +72,6 @@ class BrimsShare:
     """Tokens that would have been sent again, had brim's texts never been there."""
     rewrite_cost_without: int | None
     """Micro-dollars of that."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON values."""
-        return dict(vars(self))
 
 
 def brims_share(requests: Sequence[Request]) -> BrimsShare:

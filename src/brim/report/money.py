@@ -12,10 +12,9 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from brim.models.usage import Tokens
-from brim.report.billed import BilledRatio
 from brim.report.usage import Unattributed
 from brim.spend.money import PriceList
-from brim.tracking.estimate import length_of
+from brim.tracking.estimate import BilledRatio, length_of
 from brim.tracking.events import Compaction, Event, Message, ModelSeen, Usage
 from brim.tracking.sessions import Request, Total
 

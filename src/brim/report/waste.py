@@ -14,9 +14,8 @@ from typing import Self
 
 from brim.masking import mask
 from brim.models.usage import Tokens
-from brim.report.billed import BilledRatio
 from brim.spend.money import PriceList
-from brim.tracking.estimate import length_of
+from brim.tracking.estimate import BilledRatio, length_of
 from brim.tracking.events import Compaction, Event, Message, ToolCall, ToolResult, Usage
 from brim.tracking.readers.fields import Bounded
 

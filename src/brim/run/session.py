@@ -17,13 +17,12 @@ from brim.scratch.writer import ScratchWriter
 from brim.tracking.budget import ContextBudget
 from brim.tracking.events import Compaction, End, Event, Message, ModelSeen, ToolCall, Usage
 from brim.tracking.notices import Notice
-from brim.tracking.readers.stream import Feed, open_session, parsed_line
+from brim.tracking.readers.stream import BLOCK, Feed, open_session, parsed_line
 from brim.workspace import Workspace
 
 PAUSE = 1.0
 """Seconds between two writings of notes while a turn runs: a crash loses no more."""
 
-_BLOCK = 1 << 20
 _SESSION = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 
@@ -134,7 +133,7 @@ class SessionFiles:
         try:
             with open_session(path) as file:
                 file.seek(feed.offset)
-                while block := file.read(_BLOCK):
+                while block := file.read(BLOCK):
                     found += feed.feed(block)
         except (BrimError, OSError):
             return []

@@ -11,10 +11,11 @@ import os
 import re
 from functools import lru_cache
 
+from brim.behaviors.shell import unwrapped
 from brim.files import data_lines
 from brim.record import Record
 from brim.scratch.calls import PATHS, Calls
-from brim.scratch.dead_ends.commands import check_in, looks, parts, unwrapped, writes
+from brim.scratch.dead_ends.commands import check_in, looks, parts, writes
 from brim.scratch.entries import remember
 from brim.scratch.facts import numbers_in, paths_in
 from brim.scratch.index import sentence
@@ -195,7 +196,7 @@ def told_in(command: str) -> Told:
     command = unwrapped(command).strip()
     found = parts(command)
     words = [word for part in found if part.named[0] in _PRINTS for word in part.words[1:]]
-    changed = writes(command, found)
+    changed = writes(found)
     shown = [word for word in words if paths_in(word) == [word] and word not in changed] if looks(found) else []
     everyday = looks(found, data_lines(__file__, "everyday_commands.txt"))
     text = ""

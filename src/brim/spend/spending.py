@@ -182,9 +182,13 @@ class Spend:
             raise
         return self
 
-    async def __aexit__(self, _: object, error: BaseException | None, __: object) -> None:
+    async def finish(self) -> None:
+        """Wait until what was settled or released inside ``async with`` is written."""
         if self._waiting is not None:
             await in_loop(self._waiting)
+
+    async def __aexit__(self, _: object, error: BaseException | None, __: object) -> None:
+        await self.finish()
         await in_loop(on_worker(self.ledger, self._leave, error))
 
 

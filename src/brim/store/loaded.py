@@ -77,7 +77,8 @@ def loaded_rules(scopes: Scopes, agent: str, folder: str) -> set[str]:
     found: set[str] = set()
     for scope, store in scopes.stores.items():
         ids = {id for file in _files(store) if _is_loaded(file, agent, folder) for id in _still_in(file, store)}
-        found.update(id for id, each in scopes.sketches(ids).items() if each.scope == scope)
+        if ids:
+            found.update(id for id, each in scopes.sketches(ids).items() if each.scope == scope)
     return found
 
 

@@ -134,7 +134,7 @@ class Planner:
             session=session,
             costs=self.costs,
             floor=floor,
-            more=len(values) - len(fits),
+            more=len({id for id, _ in values} - fits - untold(self.course, session)),
         )
         is_kept = {id for id, _ in kept}
         left_out = [self._left_out(id, value, mapper, id in fits) for id, value in values if id not in is_kept]
@@ -151,7 +151,10 @@ class Planner:
         def units(_: Costs, id: str, tier: Tier) -> int:
             return self.costs.item(self.behaviors[id], tier)[0]
 
-        fitting, _ = affordable(mapper, due, standings, budget, costs_for=lambda _: self.costs, units_of=units)
+        spare = untold(self.course, session)
+        fitting, _ = affordable(
+            mapper, due, standings, budget, costs_for=lambda _: self.costs, units_of=units, spare=spare
+        )
         return {id for id, _ in values}.difference(id for id, _ in due).union(id for id, _ in fitting)
 
     def _left_out(self, id: str, value: float, mapper: ActivationTierMapper, fits: bool) -> Item:
@@ -285,11 +288,11 @@ class HookPlanner:
         scopes, session = self._scopes, self._session
         parameters = Parameters(**self._config.section("activation"))
         with scopes.reading():
-            course = self._course(parameters)
+            self._ranked = course = self._course(parameters)
             if any(course.around.takes.values()) and scopes.set_aside(
                 way[-1] for ways in course.around.takes.values() for way in ways
             ):
-                course = self._course(parameters)
+                self._ranked = course = self._course(parameters)
             ranked = course.ranked()
             self.active = [id for id, _ in ranked]
             """Everything that is activated, told or not."""
@@ -370,10 +373,11 @@ class HookPlanner:
         only: Collection[str] | None,
     ) -> InjectionPlan:
         due = [pair for pair in self._values if only is None or pair[0] in only]
+        spare = untold(self._ranked, session) if only is None else set()
         values, costs = affordable(
-            self._mapper, due, self._standings, budget, costs_for=self._costs, units_of=_stored_units
+            self._mapper, due, self._standings, budget, costs_for=self._costs, units_of=_stored_units, spare=spare
         )
-        more = len(due) - len(values)
+        more = len({id for id, _ in due}.difference(spare, [id for id, _ in values]))
         known: dict[str, Any] = dict(self._scopes.sketches([id for id, _ in values]))  # read again, under the lock
         known.update(self._scopes.get_many([id for id in known if not costs.covers(id)]))
         values = [pair for pair in values if pair[0] in known]
@@ -418,6 +422,13 @@ def is_due(
     return session.allows(id, Tier.FULL if can_be_whole else tier)
 
 
+def untold(course: Course, session: Session | None) -> set[str]:
+    """Return what the start of *session* had no room for, and nothing asks for since: it waits until something does."""
+    if session is None or not session.shown:
+        return set()
+    return set(course.around.seeds).difference(course.around.found or ())
+
+
 def _stored_units(costs: StoredCosts, id: str, tier: Tier) -> int:
     stored = costs.stored(id, tier)
     return stored[0] if stored is not None else 0
@@ -431,25 +442,44 @@ def affordable(
     *,
     costs_for: Callable[[list[tuple[str, float]]], _Costs],
     units_of: Callable[[_Costs, str, Tier], int],
+    spare: Collection[str] = (),
 ) -> tuple[list[tuple[str, float]], _Costs]:
     """Return those of *values* that can be in a plan, and their costs.
 
     ``lowest-first`` drops a rule wholly before it touches a higher one, and constraints last. So a rule is out if those
-    before it, in as much detail as their activation gives them, are too much without it.
+    before it, in as much detail as their activation gives them, are too much without it. Those in *spare* come last,
+    and all of them or none.
     """
     if budget is None or mapper.strategy != "lowest-first":
         return values, costs_for(values)
     # Of equal rules the one with the lower id gives way first, as in the plan.
-    ranked = sorted(values, key=lambda pair: (standings[pair[0]] == PROTECTED, pair[1], pair[0]), reverse=True)
+    ranked = sorted(
+        values,
+        key=lambda pair: (pair[0] not in spare, standings[pair[0]] == PROTECTED, pair[1], pair[0]),
+        reverse=True,
+    )
     for first in (ranked[:FIRST], ranked):
         costs, units = costs_for(first), 0
         for at, (id, value) in enumerate(first, start=1):
-            units += units_of(costs, id, detail(mapper, value, standings[id]))
-            if costs.count(units) > budget:
-                return first[:at], costs
+            tier = detail(mapper, value, standings[id])
+            own = units_of(costs, id, tier)
+            if costs.count(units + own) > budget:
+                own = _alone(costs, id, tier, budget, units_of)
+                if costs.count(units + own) > budget:
+                    return [pair for pair in first[:at] if pair[0] not in spare], costs
+            units += own
         if len(first) == len(ranked):
             break
     return values, costs
+
+
+def _alone(costs: _Costs, id: str, tier: Tier, budget: int, units_of: Callable[[_Costs, str, Tier], int]) -> int:
+    """Return what *id* costs in the most detail up to *tier* that would fit alone; 0 if none does."""
+    for each in range(tier, 0, -1):
+        units = units_of(costs, id, Tier(each))
+        if costs.count(units) <= budget:
+            return units
+    return 0
 
 
 def limit_project(

@@ -11,7 +11,7 @@ import json
 from functools import lru_cache
 
 from brim.activation.graph import Node
-from brim.activation.relevance import ALWAYS, facts_filed
+from brim.activation.relevance import ALWAYS, facts_filed, section_of
 from brim.behaviors.behavior import Behavior, Edge, EdgeKind, Provenance, Usage
 from brim.behaviors.when import When
 from brim.errors import InputError, StoreError
@@ -37,8 +37,8 @@ BLOCKS_SINCE = 4
 """The version of the file from which on rules have blocks, inferred conditions and weighted terms."""
 
 SELECT = f"SELECT {', '.join(COLUMNS)} FROM behaviors"  # noqa: S608 - the names above
-WRITTEN = (*COLUMNS, "inferred")
-"""What is written: also the conditions that a behavior's own words speak of, which only activation reads."""
+WRITTEN = (*COLUMNS, "inferred", "section")
+"""What is written: also what only activation reads, the conditions that a rule's words speak of, and its section."""
 UPSERT = (
     f"INSERT INTO behaviors ({', '.join(WRITTEN)}) VALUES ({', '.join('?' * len(WRITTEN))}) "  # noqa: S608
     f"ON CONFLICT (id) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in WRITTEN[1:])}"
@@ -52,15 +52,21 @@ NODE_COLUMNS = "id, conditions, words, injected, confirmed, overridden, last_use
 
 _TEXTS = ("canonical", "summary", "extra")
 
-INDEX_VERSION = "2"
+INDEX_VERSION = "3"
 """Raise it with every change of stems, inferred conditions or terms: the next command then writes them again."""
 
 
 def row_of(behavior: Behavior, words: frozenset[str], mask: Callable[[str], str]) -> tuple[object, ...]:
     """Return *behavior* as a row, with its *words*; *mask* takes secrets out of its texts."""
     fields = behavior.to_dict()
-    came_from = {name: mask(each) if isinstance(each, str) else each for name, each in fields["provenance"].items()}
-    fields |= {name: _kept(mask(fields[name])) for name in _TEXTS}
+    came_from = fields["provenance"]
+    together = "\n".join([*(fields[name] for name in _TEXTS), *behavior.variants, *map(str, came_from.values())])
+    if mask(together) == together:  # nearly always, and looking once is faster
+        mask = str
+    came_from = {name: mask(each) if isinstance(each, str) else each for name, each in came_from.items()}
+    texts = {name: mask(fields[name]) for name in _TEXTS}
+    masked = behavior.replace(canonical=texts["canonical"], provenance=Provenance(**came_from))
+    fields |= {name: _kept(text) for name, text in texts.items()}
     fields |= {
         **{name: fields[name].value for name in ("kind", "status")},
         **{name: json.dumps(fields[name]) for name in ("supersedes", "tags", "blocks")},
@@ -70,7 +76,8 @@ def row_of(behavior: Behavior, words: frozenset[str], mask: Callable[[str], str]
         "conditions": json.dumps(behavior.when.conditions),
         "live": int(behavior.live),
         "words": " ".join(sorted(words)),
-        "inferred": inferred_column(behavior.replace(canonical=mask(behavior.canonical))),
+        "inferred": inferred_column(masked),
+        "section": section_of(masked),
     }
     return tuple([fields[name] for name in WRITTEN])
 

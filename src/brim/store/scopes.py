@@ -158,9 +158,10 @@ class Scopes(Closing):
 
     def nodes(self, ids: Collection[str]) -> list[Node]:
         """Return the live ones of *ids*, each from the file whose it is."""
-        ids = [id for id in ids if id not in self._aside] if self._aside else ids
-        split = self._split(ids)
-        return [node for scope, own in split for node in self.stores[scope].nodes(own, self._known.get(scope))]
+        self._refresh()
+        ids = [id for id in ids if id not in self._aside]
+        found = {scope: store.nodes(ids, self._known[scope]) for scope, store in self.stores.items()}
+        return [node for _, node in self._counting(found)]
 
     def postings(self, terms: Collection[str]) -> list[Any]:
         """Return every one of *terms* with each rule of either file that it finds, and its weight in hundredths."""
@@ -169,6 +170,10 @@ class Scopes(Closing):
     def count(self) -> int:
         """Return how many live rules both files have."""
         return sum(store.count() for store in self.stores.values())
+
+    def sections(self, ids: Collection[str]) -> list[Any]:
+        """Return every rule that stands in a section with one of *ids* in the same file: the section, and its id."""
+        return [row for store in self.stores.values() for row in store.sections(ids)]
 
     def edges(self, ids: Collection[str]) -> list[Edge]:
         """Return every edge of both files that touches one of *ids*, has both ends live, and is followed."""

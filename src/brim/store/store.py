@@ -10,7 +10,7 @@ import json
 import time
 
 from brim._sha import sha256_hex
-from brim.activation.relevance import terms_of
+from brim.activation.relevance import section_of, terms_of
 from brim.errors import InputError, StoreError
 from brim.record import Record
 from brim.store.database import TIMEOUT, Closing, open_database
@@ -56,6 +56,11 @@ _FOUND = "live AND number IN (SELECT behavior FROM triggers WHERE trigger IN ({}
 _POSTINGS = """
     SELECT t.trigger, b.id, t.weight FROM triggers t JOIN behaviors b ON b.number = t.behavior
     WHERE t.trigger IN ({})
+"""
+_SECTIONS = """
+    SELECT section, id FROM behaviors WHERE live AND section <> '' AND section IN (
+        SELECT section FROM behaviors WHERE id IN ({})
+    )
 """
 _COSTS = """
     SELECT b.id, c.tier, c.tokens, c.chars FROM behaviors b JOIN line_costs c ON c.behavior = b.number
@@ -114,8 +119,10 @@ class Store(Closing):
         return list({row[0]: node_of(row) for row in rows}.values())
 
     def nodes(self, ids: Collection[str], known: dict[str, Standing | None] | None = None) -> list[Node]:
-        """Return the live ones of *ids*. Their standings go into *known*."""
-        return [node_of(row) for row in self._node_rows("live AND id IN ({})", dict.fromkeys(ids), known)]
+        """Return the live ones of *ids*. What is known of all of them then goes into *known*."""
+        if known is not None:
+            known.update(dict.fromkeys(ids))
+        return [node_of(row) for row in self._node_rows("id IN ({})", dict.fromkeys(ids), known) if row[7]]
 
     def postings(self, terms: Collection[str]) -> list[Any]:
         """Return every one of *terms* with each live behavior that it finds, and its weight in hundredths."""
@@ -125,6 +132,10 @@ class Store(Closing):
         """Return how many live behaviors there are."""
         (many,) = self.database.row("SELECT count(*) FROM behaviors INDEXED BY behaviors_standing WHERE live")
         return int(many)
+
+    def sections(self, ids: Collection[str]) -> list[Any]:
+        """Return every live behavior that stands in a section with one of *ids*: the section, and its id."""
+        return self.database.rows_in(_SECTIONS, ids) if self.database.version >= BLOCKS_SINCE else []
 
     def _node_rows(self, where: str, values: Collection[str], known: dict[str, Standing | None] | None) -> list[Any]:
         sql = self._readable(f"SELECT {NODE_COLUMNS} FROM behaviors WHERE {where}", "inferred", "'[]'")  # noqa: S608
@@ -225,7 +236,10 @@ class Store(Closing):
             written = []
             for behavior in behaviors:
                 # Name and tags are found by their words, so a secret among them is replaced wholly.
-                name, *tags = ["masked" if mask(each) != each else each for each in (behavior.name, *behavior.tags)]
+                found = (behavior.name, *behavior.tags)
+                if mask("\n".join(found)) != "\n".join(found):
+                    found = tuple(["masked" if mask(each) != each else each for each in found])
+                name, *tags = found
                 words = behavior_words(name, tags)
                 _check_blocks(behavior)
                 row = row_of(behavior.replace(name=name, tags=tags), words, mask)
@@ -245,8 +259,8 @@ class Store(Closing):
             for behavior in self.behaviors():
                 words = " ".join(sorted(behavior_words(behavior.name, behavior.tags)))
                 self.database.run(
-                    "UPDATE behaviors SET words = ?, inferred = ? WHERE id = ?",
-                    (words, inferred_column(behavior), behavior.id),
+                    "UPDATE behaviors SET words = ?, inferred = ?, section = ? WHERE id = ?",
+                    (words, inferred_column(behavior), section_of(behavior), behavior.id),
                 )
                 self._write_triggers(behavior)
             self.database.run("INSERT OR REPLACE INTO meta (key, value) VALUES ('index', ?)", (INDEX_VERSION,))

@@ -19,6 +19,7 @@ from brim.record import Value
 from brim.tokens.calibrate import MAX_RATIO, MIN_RATIO, CalibrationStore, learn
 from brim.tokens.costs import MessageCosts, message_costs
 from brim.tokens.count import PREFIX_ERROR, Count
+from brim.tokens.messages.frameworks import as_blocks
 from brim.tokens.protocol import TokenCounter
 
 
@@ -33,7 +34,7 @@ def digests(messages: Sequence[Any], tools: Sequence[Any] | None, model: str) ->
     try:
         rolling = _hash(model.encode("utf-8", "surrogatepass"), _canonical(list(tools or ())))
         for message in messages:
-            rolling = _hash(rolling, _canonical(message))
+            rolling = _hash(rolling, _canonical(as_blocks(message)))
             yield rolling.hex()
     except (RecursionError, TypeError, ValueError):
         return

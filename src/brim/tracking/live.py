@@ -22,6 +22,7 @@ from brim.errors import InputError
 from brim.tracking.events import Event
 from brim.tracking.readers import AnyReader
 from brim.tracking.readers.stream import (
+    BLOCK,
     LONGEST_LINE,
     Feed,
     json_values,
@@ -30,9 +31,6 @@ from brim.tracking.readers.stream import (
     subagent_files,
     subagent_of,
 )
-
-BLOCK = 1 << 20
-"""Bytes that are read at once."""
 
 _LONGEST_BRACKET = 1024
 _ONE_THREAD = ("codex-rollout", "gemini-transcript", "opencode")

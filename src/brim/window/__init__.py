@@ -2,8 +2,8 @@
 
 ``budget`` divides a model's window between the messages, the directive, the response and what may be injected.
 ``memory`` divides a working memory between its sections, says what is left for history, and assembles the request.
-For that, ``pieces`` reads the arguments, ``assembler`` decides what leaves and accounts for every token, and
-``assembly`` is the result.
+For that, ``assembler`` reads the arguments, decides what leaves and accounts for every token; ``assembly`` is the
+result.
 """
 
 from brim.window.assembly import Assembly as Assembly

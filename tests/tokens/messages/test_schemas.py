@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Literal
@@ -114,6 +115,12 @@ class Weather(BaseModel):
     unit: Literal["celsius", "fahrenheit"] = "celsius"
 
 
+class Runtime(Weather):
+    """What LangChain puts into a tool and doesn't tell the model; it has no JSON schema."""
+
+    runtime: Callable[[], None]
+
+
 @pytest.mark.parametrize("model", ["gpt-4o", "gemini-2.5-pro", "claude-sonnet-4-5"])
 def test_tools_of_python_and_of_frameworks_count_as_their_schema(model: str) -> None:
     """A function, a pydantic class, LangChain's ``BaseTool`` and pydantic-ai's ``Tool``."""
@@ -127,7 +134,8 @@ def test_tools_of_python_and_of_frameworks_count_as_their_schema(model: str) -> 
     declared = tally([{**about, "parameters": schema}], model)
     chain = SimpleNamespace(**about, args_schema=Weather, func=get_weather)
     ai = SimpleNamespace(**about, function=get_weather, function_schema=SimpleNamespace(json_schema=schema))
-    for tool in (get_weather, Weather, chain, ai):
+    injected = SimpleNamespace(**about, args_schema=Runtime, input_schema=Runtime, tool_call_schema=Weather)
+    for tool in (get_weather, Weather, chain, injected, ai):
         assert tally([tool], model).tokens == pytest.approx(declared.tokens, abs=1)
 
 

@@ -1,1 +1,1 @@
-"""One file per command: ``HELP`` describes it, ``arguments`` says what it takes, ``run`` does it."""
+"""The commands: each parses its options, calls a room, and shows the result in its own words."""

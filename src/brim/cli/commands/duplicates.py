@@ -21,7 +21,7 @@ from brim.cli.options import (
     rule,
     says_yes,
 )
-from brim.cli.output import block, counted, lines, note, paint, printable, say, say_json
+from brim.cli.output import block, counted, emit, lines, note, paint, printable, say
 from brim.cli.rule_view import as_object, named, title
 from brim.errors import InputError
 from brim.store.imports import store_merged
@@ -66,11 +66,9 @@ def merge(options: Namespace) -> int:
         if agreed:
             with scopes.writing():
                 merged = store_merged(scopes, kept, gone, workspace.now)
-    if options.as_json:
-        say_json({"merged": agreed, **_merged_dict(merged)})
-    elif agreed or not wanted:
-        say(f"\n{_merged_view(merged, 'merged' if agreed else 'would merge')}")
-    return 1 if wanted and not agreed else 0
+    refused = wanted and not agreed
+    view = "" if refused else f"\n{_merged_view(merged, 'merged' if agreed else 'would merge')}"
+    return emit({"merged": agreed, **_merged_dict(merged)}, view, options.as_json, code=int(refused))
 
 
 @command(
@@ -109,17 +107,10 @@ def dedupe(options: Namespace) -> int:
         if chosen:
             with scopes.writing():
                 merged = merge_pairs(scopes, chosen, now=workspace.now)
-    if options.as_json:
-        say_json(
-            {
-                "pairs": [_pair_dict(pair) for pair in pairs],
-                "alike": [_pair_dict(pair) for pair in likely],
-                "merged": [_merged_dict(each) for each in merged],
-            }
-        )
-    for each in merged if not options.as_json else ():
-        say(_merged_view(each, "merged"))
-    return 1 if wanted and not agreed else 0
+    found = {"pairs": [_pair_dict(pair) for pair in pairs], "alike": [_pair_dict(pair) for pair in likely]}
+    found["merged"] = [_merged_dict(each) for each in merged]
+    view = lines(*(_merged_view(each, "merged") for each in merged))
+    return emit(found, view, options.as_json, code=1 if wanted and not agreed else 0)
 
 
 def _chosen(options: Namespace, likely: list[Pair]) -> list[Pair]:

@@ -1,10 +1,14 @@
-"""``brim learn`` and ``feedback``: teach a rule, and say how it fared."""
+"""``brim learn``, ``feedback`` and ``rules edit``: teach a rule, say how it fared, and change it."""
 
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
+import subprocess
 from argparse import Namespace
 from collections.abc import Iterator
+from tempfile import mkdtemp
 from typing import Any
 
 from brim.behaviors.behavior import Behavior, BehaviorKind
@@ -12,6 +16,7 @@ from brim.behaviors.blocks import EDIT, RUN, TOOL, asked_for, checked_blocks
 from brim.behaviors.blocks import said as in_words
 from brim.behaviors.learning import confirmed, loosens, overridden
 from brim.behaviors.learning import learn as learned_from
+from brim.behaviors.yaml_form import FIELDS, as_yaml, from_yaml
 from brim.cli.options import (
     add_json,
     add_scope,
@@ -40,9 +45,11 @@ from brim.cli.rule_view import (
     tier_tokens,
     tokens_line,
 )
-from brim.errors import InputError
-from brim.store.rulebook import Taught, conflicts_of, find_rule, find_rules, same_elsewhere, teach
+from brim.errors import BrimError, InputError
+from brim.files import write_new
+from brim.store.rulebook import Taught, conflicts_of, edit_rule, find_rule, find_rules, same_elsewhere, teach
 from brim.store.scopes import Scopes
+from brim.tokens.inputs import read_text
 from brim.workspace import Workspace
 
 LONGEST = 300
@@ -277,3 +284,106 @@ def feedback(options: Namespace) -> int:
     if usage.overridden > usage.confirmed + 1:
         note(f"overridden more often than confirmed: change it with 'brim rules edit {changed.id}', or remove it")
     return 0
+
+
+# In an editor ----------------------------------------------------------------------------------------------------
+
+
+@command(
+    rule(), option("--yes", "-y", action="store_true", help="don't ask about a block of nearly everything"), add_json
+)
+def edit(options: Namespace) -> int:
+    """Edit a rule in your editor ($VISUAL, else $EDITOR, else vi).
+
+    You can change its name, kind, tags, conditions, blocks, summary, priority and text. brim counts its tokens again,
+    and renews a summary that was made from the text. If brim can't read what you saved, or the rule changed meanwhile,
+    it keeps your file and says where. Empty the file to change nothing; brim then exits with 1.
+
+    Examples:
+      brim rules edit use-uv
+      EDITOR='code --wait' brim rules edit b-3f2a
+    """
+    need_person("edits rules")
+    workspace = here()
+    with workspace.open() as scopes:
+        old = find_rule(scopes, options.id)
+    path = _write(as_yaml(old))
+    try:
+        new = _edited(old, path)
+        fields = [] if new is None else [field for field in FIELDS if getattr(new, field) != getattr(old, field)]
+        if new is not None and "blocks" in fields and not is_meant(new.blocks, yes=options.yes):
+            raise InputError("it would refuse too much")
+        if new is not None and fields:
+            with workspace.open() as scopes, scopes.writing():
+                edit_rule(scopes, old, {field: getattr(new, field) for field in fields}, now=workspace.now)
+    except BrimError as error:
+        raise InputError(f"{error}; nothing was changed{_kept(path, as_yaml(old))}") from None
+    shutil.rmtree(os.path.dirname(path), ignore_errors=True)
+    if new is not None and fields:
+        tell_masked(new.canonical if "canonical" in fields else new.summary)
+    with workspace.open() as scopes:
+        behavior = scopes.find(old.id)
+        tokens = tier_tokens(scopes, behavior, workspace.config)
+    view = f"unchanged: {named(behavior)}"
+    if fields:
+        view = lines(f"changed: {named(behavior)}: {', '.join(fields)}", f"tokens: {tokens_line(tokens)}")
+    emit({"changed": fields, "behavior": as_object(behavior), "tokens": tokens}, view, options.as_json)
+    return 1 if new is None else 0
+
+
+def _edited(old: Behavior, path: str) -> Behavior | None:
+    """Return what a person made of *old* in the file *path*; None if they emptied it to say no."""
+    before = read_text(path)
+    while True:
+        _open_editor(path)
+        if not os.path.exists(path):
+            raise InputError(f"{path}: is gone: the editor did not leave a file")
+        text = read_text(path)
+        if text == before:
+            return old
+        if not text.strip():
+            return None
+        try:
+            return from_yaml(text, old, os.path.basename(path))
+        except InputError as error:
+            if not is_person_there():
+                raise
+            note(str(error))
+            if answer("Edit it again? [Y/n] ").casefold() in ("n", "no"):
+                raise
+
+
+def _kept(path: str, before: str) -> str:
+    """Return the words that say where a person's work is; a file without any is removed."""
+    try:
+        written = read_text(path) != before
+    except InputError:
+        written = os.path.exists(path)
+    if written:
+        return f", and what you wrote is in {path}"
+    shutil.rmtree(os.path.dirname(path), ignore_errors=True)
+    return ""
+
+
+def _open_editor(path: str) -> None:
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    try:
+        words = shlex.split(editor) or ["vi"]
+    except ValueError as error:
+        raise InputError(f"the editor {editor!r} cannot be read as a command ({error}): set EDITOR") from None
+    try:
+        code = subprocess.call([*words, path])  # noqa: S603 - the person's own editor
+    except OSError as error:
+        raise InputError(f"the editor {editor!r} cannot be started: {error.strerror or error}: set EDITOR") from None
+    if code:
+        raise InputError(f"the editor {editor!r} ended with {code}")
+
+
+def _write(text: str) -> str:
+    """Write *text* to a new file that only its owner can read, and return its path."""
+    try:
+        path = os.path.join(mkdtemp(prefix="brim-"), "behavior.yaml")
+        write_new(path, text.encode())
+    except OSError as error:
+        raise InputError(f"no file to edit can be made: {error.strerror or error}; is there room for it?") from None
+    return path

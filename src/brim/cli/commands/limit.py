@@ -1,32 +1,117 @@
-"""``brim limit``: limits per day, week, month or session, and what is spent under them."""
+"""``brim limit`` and the hidden ``ledger``: limits, what is spent under them, and cost that scripts reserve."""
 
 from __future__ import annotations
 
 import os
 from argparse import Namespace
+from collections.abc import Callable
 from contextlib import suppress
 from difflib import get_close_matches
+from typing import Any
 
-from brim.cli.commands.ledger import MOST, MOST_SHOWN, MOST_WRITTEN, Money, complete_scope, scope_table
-from brim.cli.options import add_json, command, here, need_person, option
-from brim.cli.output import age, dollars, emit, fields_of, heading, home_path, note, paint, symbols, table
-from brim.errors import InputError
+from brim.cli.options import (
+    add_json,
+    check_belongs,
+    check_words,
+    command,
+    complete_model,
+    here,
+    need_person,
+    option,
+    own_prices,
+    whole_number,
+)
+from brim.cli.output import (
+    age,
+    dollars,
+    emit,
+    fields_of,
+    heading,
+    home_path,
+    note,
+    paint,
+    printable,
+    say,
+    say_json,
+    symbols,
+    table,
+)
+from brim.errors import BrimError, InputError, LimitReached, UnknownPrice
 from brim.hooks.limit_words import clock
-from brim.spend.limits import Limit, build_wrap_up_prompt
+from brim.spend.ledger import SETTLED, Reservation, ScopeStatus, lineage
+from brim.spend.limits import Limit, Raise, build_wrap_up_prompt
+from brim.spend.money import estimate_cost, micro_dollars
 from brim.spend.periods import EVERYWHERE, PERCENT, SPANS, USD, Ceiling, in_unit, read_ceiling
+from brim.store.ledger import SqliteLedger
 from brim.store.limits import LimitRow, Limits, ProjectRow
+from brim.tracking.notices import Notice
+from brim.workspace import Workspace
 
 ANSWERS = {"continue": "continue", "raise": "raise", "wrap-up": "wrap_up", "stop": "stop"}
 UNLIMITED = ("none", "unlimited")
 BAR = 16
 """Columns of a bar."""
 STATES = {
+    "open": "",
     "asked": "limit reached",
+    "unfit": "asked: a request did not fit",
     "wrapping_up": "wrap-up",
     "stopped": "stopped",
     "closed": "closed",
 }
+"""What a state is called; ``unfit`` is ``asked`` while there is still room."""
 WRITE_IT = "write it as: brim limit [PROJECT] 5/day, brim limit raise [PROJECT] 8/day, or brim limit remove [PROJECT]"
+MOST_SHOWN, MOST_WRITTEN = 200, 10_000
+MOST = option(
+    "--most", type=whole_number(1), metavar="N", help=f"scopes to show (default: {MOST_SHOWN}; with --json 10,000)"
+)
+
+
+class Money:
+    """The user's ledger, opened with the settings in force; its warnings are kept in ``notices``."""
+
+    def __init__(self, *, clock: Callable[[], float] | None = None) -> None:
+        self.workspace: Workspace = here()
+        self.config = self.workspace.config
+        self.ledger: SqliteLedger = self.workspace.open_ledger(clock)
+        self.notices: list[Notice] = []
+        self.ledger.subscribe(self.notices.append)
+
+    @property
+    def default(self) -> int | None:
+        """The limit of a project that has none of its own: the setting ``spend.limit``."""
+        limit = self.config["spend.limit"]
+        return None if limit is None else micro_dollars(repr(limit), up=False)
+
+    def apply_default(self, scope: str) -> None:
+        """Limit the project of *scope* by the setting ``spend.limit``, unless it has a limit of its own."""
+        if not self.ledger.database.readonly:
+            self.ledger.limit(lineage(scope)[0], self.default, default=True)
+
+    def scopes(self, under: str, options: Namespace) -> tuple[list[ScopeStatus], int]:
+        """Return how the first scopes stand, under the settings of this place, and how many more there are."""
+        most = options.most or (MOST_WRITTEN if options.as_json else MOST_SHOWN)
+        found = self.ledger.statuses(under, default=Limit(self.default), most=most)
+        return found, self.ledger.count(under) - len(found) if len(found) == most else 0
+
+    def __enter__(self) -> Money:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ledger.close()
+
+
+def complete_scope(prefix: str, **_: object) -> list[str]:
+    """Return the known scopes that begin with what was typed."""
+    with suppress(BrimError):
+        if os.path.exists(here().database):
+            with Money() as money:
+                statuses = money.ledger.statuses(prefix.rpartition("/")[0], most=MOST_WRITTEN)
+                return [status.scope for status in statuses if status.scope.startswith(prefix)]
+    return []
+
+
+# Limits ----------------------------------------------------------------------------------------------------------
 
 
 @command(
@@ -139,7 +224,7 @@ def _emit_set(people: Limits, rows: list[LimitRow], scope: str, action: str, opt
         status = people.ledger.status(scope)
         result |= fields_of(status)
         if action in ("stop", "wrap-up"):
-            lines.append(f"{called}: {STATES.get(status.state, 'open')}")
+            lines.append(f"{called}: {STATES.get(status.state) or 'open'}")
         if action == "wrap-up":
             result["prompt"] = build_wrap_up_prompt(status.spent, status.limit, held=status.left or 0)
             lines += ["", str(result["prompt"])]
@@ -167,8 +252,8 @@ def _show(name: str, options: Namespace) -> int:
     if options.subagent or options.including_past:
         raise InputError(WRITE_IT)
     projects: list[ProjectRow] = []
-    scopes, more, now = [], 0, here().now
-    most = options.most or (MOST_WRITTEN if options.as_json else MOST_SHOWN)
+    scopes: list[ScopeStatus] = []
+    more, now = 0, here().now
     if os.path.exists(here().database):
         with Money() as money:
             people = _limits(money)
@@ -177,8 +262,7 @@ def _show(name: str, options: Namespace) -> int:
             projects = people.projects(target.partition("/")[0], default=default)
             under = "" if target == EVERYWHERE else target
             if options.as_json or options.sessions or (name and not options.everywhere):
-                scopes = money.statuses(under, most)
-                more = money.ledger.count(under) - len(scopes) if len(scopes) == most else 0
+                scopes, more = money.scopes(under, options)
     elif name:
         raise InputError(f'No project is called "{name[:80]}": nothing was spent yet.')
     shown = [_table(projects, now)] if projects else []
@@ -205,7 +289,9 @@ def _table(projects: list[ProjectRow], now: float) -> str:
             rows.append([name, "none", dollars(project.spent, up=True), "", "", "", state])
         for each in project.limits:
             at = "" if each.resets_at is None else clock(each.resets_at, now)
-            rows.append([name, _limit(each), *_sums(each), _bar(each), at, _row_state(each, now) or state])
+            drawn = each.amount and not each.each and (each.unit != PERCENT or each.read_at is not None)
+            filled = _bar(each.spent, each.reserved, each.amount, each.left) if drawn else ""
+            rows.append([name, _limit(each), *_sums(each), filled, at, _row_state(each, now) or state])
             name = state = ""
     return heading(table(rows, right=frozenset({2, 3}), optional=(4, 6)))
 
@@ -251,12 +337,237 @@ def _reading(row: LimitRow, now: float) -> str:
     return f"{row.spent}% used, read {age(row.read_at, now)}"
 
 
-def _bar(row: LimitRow) -> str:
-    """Return a bar of what is spent and reserved of the limit; a small part is never shown as nothing."""
-    if not row.amount or row.each or (row.unit == PERCENT and row.read_at is None):
-        return ""
+def _bar(spent: int, reserved: int, limit: int, left: int | None) -> str:
+    """Return a bar of what is spent and reserved of *limit*; a small part is never shown as nothing."""
     full, half, empty = tuple(symbols("█▒░", "#=."))
-    spent = min(BAR, -(-BAR * row.spent // row.amount))
-    taken = min(BAR, max(spent, -(-BAR * (row.spent + row.reserved) // row.amount)))
-    colour = "red" if row.left == 0 else "yellow" if row.spent >= 0.8 * row.amount else "green"
-    return paint(full * spent + half * (taken - spent) + empty * (BAR - taken), colour)
+    filled = min(BAR, -(-BAR * spent // limit))
+    taken = min(BAR, max(filled, -(-BAR * (spent + reserved) // limit)))
+    colour = "red" if left == 0 else "yellow" if spent >= 0.8 * limit else "green"
+    return paint(full * filled + half * (taken - filled) + empty * (BAR - taken), colour)
+
+
+# The ledger, for scripts -----------------------------------------------------------------------------------------
+
+ACTIONS = {
+    "status": ("[SCOPE]", 0, 1),
+    "limit": ("SCOPE USD|none", 2, 2),
+    "reserve": ("SCOPE [USD]", 1, 2),
+    "settle": ("REQUEST_ID USD", 2, 2),
+    "release": ("REQUEST_ID", 1, 1),
+    "continue": ("SCOPE", 1, 1),
+    "raise": ("SCOPE USD", 2, 2),
+    "wrap-up": ("SCOPE", 1, 1),
+    "stop": ("SCOPE", 1, 1),
+}
+"""What each action of the ledger takes: how it is written, and how many words at least and at most."""
+OWN_OPTIONS = dict.fromkeys(("request_id", "lease", "model", "input_tokens", "output_tokens", "wrap_up"), ("reserve",))
+OWN_OPTIONS |= {"anew": ("limit",), "most": ("status",)}
+"""Which actions each option of the ledger belongs to."""
+
+LEAST = 1
+"""What is reserved for an unknown price that is allowed: not 0, which would fit where nothing is left."""
+AGAIN = "for a limit: start over, and forget earlier answers, even if the limit is the same"
+RESTART = option("--anew", action="store_true", default=None, help=AGAIN)
+
+
+@command(
+    option("action", nargs="?", choices=list(ACTIONS), default="status", help="what to do (default: status)"),
+    option("words", nargs="*", metavar="ARGUMENT", help="scope, request id and amount", completer=complete_scope),
+    option("--request-id", metavar="ID", help="for reserve: the id to settle it by (default: a new one)"),
+    option("--lease", type=float, metavar="S", help="for reserve: seconds until it is charged (default: 60)"),
+    option("--model", "-m", metavar="MODEL", help="for reserve: price tokens of this model", completer=complete_model),
+    option("--input-tokens", type=whole_number(0), metavar="N", help="for reserve with --model: tokens of the prompt"),
+    option("--output-tokens", type=whole_number(0), metavar="N", help="for reserve with --model: tokens to expect"),
+    option("--wrap-up", action="store_true", default=None, help="for reserve: it is for the wrap-up"),
+    RESTART,
+    MOST,
+    add_json,
+)
+def ledger(options: Namespace) -> int:
+    """Reserve, settle and limit cost from a script. Amounts are US dollars.
+
+    A scope is a project, a job in it, an agent in that: shop/job-7/agent-2. What an agent spends counts against every
+    scope above it.
+
+      status [SCOPE]         what is spent, reserved and left, everywhere or below SCOPE (default)
+      limit SCOPE USD|none   nothing above USD is admitted; 0 lets nothing be spent. A part of it, 5% and at most $0.50,
+                             is held back for the wrap-up. The same limit again changes nothing, unless you say --anew
+      reserve SCOPE [USD]    set USD aside before you send a request; exits with 1 if it doesn't fit: then don't send it
+      settle ID USD          what the request really cost; saying it again corrects it
+      release ID             the request was not sent
+      continue SCOPE         at the limit: go on once, with a tenth more
+      raise SCOPE USD        at the limit, or before: USD is the limit from now on
+      wrap-up SCOPE          at the limit: only the wrap-up may spend, from the part held back for it
+      stop SCOPE             nothing more may be spent
+
+    Examples:
+      brim ledger reserve shop/job-7 0.25 --request-id r1
+      brim ledger reserve shop/job-7 --model claude-sonnet-4-5 --input-tokens 20000 --output-tokens 4000
+      brim ledger settle r1 0.18
+      brim ledger status
+    """
+    usage, least, most = ACTIONS[options.action]
+    check_words(f"brim ledger {options.action} {usage}", options.words, least, most)
+    check_belongs(options, OWN_OPTIONS, "brim ledger")
+    if options.action == "status":
+        return _status(options.words[0] if options.words else "", options)
+    first, *rest = options.words
+    if options.action not in ("settle", "release"):
+        lineage(first)
+    with Money() as money:
+        if options.action == "reserve":
+            return _reserve(options, money)
+        if options.action in ("settle", "release"):
+            return _end(options, money)
+        return _answer(money, options.action, first, rest[0] if rest else "", options)
+
+
+def _status(under: str, options: Namespace) -> int:
+    if under:
+        lineage(under)
+    found: list[ScopeStatus] = []
+    more = 0
+    if os.path.exists(here().database):
+        with Money() as money:
+            found, more = money.scopes(under, options)
+    shown = scope_table(found) if found else ""
+    left_out = {"more": more} if more else {}
+    emit({"scopes": [fields_of(each) for each in found], **left_out}, lambda _: shown, options.as_json)
+    if more:
+        note(f"{more:,} more: --most {len(found) + more} shows all, 'brim ledger status SCOPE' what is below one")
+    if not found and not options.as_json:
+        note(f"{f'nothing known about {under}' if under else 'nothing spent, no limit'} yet")
+    return 0
+
+
+def _answer(money: Money, action: str, scope: str, amount: str, options: Namespace) -> int:
+    if action not in ("limit", "stop"):
+        need_person("decides about a limit that is set")
+    known = money.ledger.statuses(scope, most=1)
+    if action != "limit" and not any(each.scope == scope for each in known):
+        raise InputError(f"nothing known about {scope}: 'brim ledger' lists all scopes")
+    money.apply_default(scope)
+    if action == "limit":
+        new = None if amount.strip().lower() in UNLIMITED else micro_dollars(amount, up=False)
+        own = money.ledger.status(scope)
+        if options.anew or (own.limit is not None and (new is None or new > own.limit)):
+            need_person("raises, removes or starts over a limit")
+        status = money.ledger.limit(scope, new, anew=bool(options.anew))
+        if status.limit != new or status.state in ("wrapping_up", "stopped", "closed"):
+            note(f"{scope}: already has this limit, and earlier answers stay: --anew starts over")
+    elif action == "raise":
+        status = money.ledger.answer(scope, Raise(micro_dollars(amount, up=False)))
+    else:
+        status = money.ledger.answer(scope, action.replace("-", "_"))
+    if action != "wrap-up":
+        return emit(fields_of(status), in_words(status), options.as_json)
+    prompt = build_wrap_up_prompt(status.spent, status.limit, held=status.left or 0)
+    return emit({**fields_of(status), "prompt": prompt}, f"{in_words(status)}\n\n{prompt}", options.as_json)
+
+
+def _reserve(options: Namespace, money: Money) -> int:
+    scope = options.words[0]
+    try:
+        amount = _to_reserve(options, money)
+        money.apply_default(scope)
+        lease, purpose = 60.0 if options.lease is None else options.lease, "wrap_up" if options.wrap_up else ""
+        tokens = (options.input_tokens or 0) + (options.output_tokens or 0)
+        found = money.ledger.reserve(
+            scope, amount, request_id=options.request_id, lease=lease, purpose=purpose, tokens=tokens
+        )
+    except (LimitReached, UnknownPrice) as refused:
+        fields = {key: value for key, value in vars(refused).items() if not key.startswith("_")}
+        reason = {} if isinstance(refused, LimitReached) else {"reason": "unknown_price"}
+        return _refused({**reason, **fields}, str(refused), options.as_json)
+    if found.state == SETTLED:  # sending it again would spend twice
+        message = f"{found.request_id}: already settled: use another id for another request"
+        return _refused({"reason": SETTLED, **fields_of(found)}, message, options.as_json)
+    _emit_reservation(found, money, options.as_json, admitted=True)
+    return 0
+
+
+def _refused(fields: dict[str, Any], message: str, as_json: bool) -> int:
+    return emit({"admitted": False, **fields, "message": message}, lambda _: note(message), as_json, code=1)
+
+
+def _end(options: Namespace, money: Money) -> int:
+    id = options.words[0]
+    settles = options.action == "settle"
+    amount, before = micro_dollars(options.words[1]) if settles else 0, money.ledger.reservation(id)
+    if before is not None and before.state == SETTLED and amount < before.charged:
+        need_person("takes back what was spent")
+    found = money.ledger.settle(id, amount) if settles else money.ledger.release(id)
+    _emit_reservation(found, money, options.as_json)
+    if found.overrun and settles and not options.as_json:
+        note(f"{found.scope}: that is more than was reserved, and counts in full")
+    return 0
+
+
+def _emit_reservation(found: Reservation, money: Money, as_json: bool, **more: object) -> None:
+    notices = [{"kind": each.kind, "text": str(each)} for each in money.notices]
+    if as_json:
+        say_json({**more, **fields_of(found), "notices": notices})
+        return
+    stands = f"{dollars(found.charged)} is spent in {found.scope}, of {dollars(found.amount)} reserved"
+    if found.state == "open":
+        stands = f"{dollars(found.amount)} is reserved in {found.scope}"
+    elif found.state == "released":
+        stands = f"{dollars(found.amount)} is free again in {found.scope}"
+    say(printable(f"{found.request_id}: {stands}"))
+    for notice in money.notices:
+        note(str(notice))
+
+
+def _to_reserve(options: Namespace, money: Money) -> int:
+    """Return what to reserve: the amount that was given, or what the tokens cost at most."""
+    tokens = options.input_tokens, options.output_tokens
+    if len(options.words) == 2:
+        if options.model is not None or tokens != (None, None):
+            raise InputError("give USD, or --model with --input-tokens and --output-tokens, not both")
+        return micro_dollars(options.words[1])
+    if options.model is None or None in tokens:
+        raise InputError("how much? give USD, or --model with --input-tokens and --output-tokens")
+    own_prices(money.config)
+    try:
+        return estimate_cost(options.model, input_tokens=tokens[0], output_tokens=tokens[1])
+    except UnknownPrice as error:
+        if money.config["spend.unknown_price"] == "refuse":
+            raise
+        note(f"the price of {error.model} is not known: only $0.000001 is reserved (spend.unknown_price)")
+        return LEAST
+
+
+def scope_table(statuses: list[ScopeStatus]) -> str:
+    """Return a table of *statuses*; spent is rounded up, left is rounded down."""
+    rows = [["scope", "spent", "reserved", "limit", "left", "", "state"]]
+    for each in statuses:
+        spent, reserved = dollars(each.spent, up=True), dollars(each.reserved, up=True) if each.reserved else ""
+        ceiling = "none" if each.limit is None else dollars(each.limit, up=False)
+        left = "none" if each.left is None else dollars(each.left, up=False)
+        filled = _bar(each.spent, each.reserved, each.limit, each.left) if each.limit else ""
+        rows.append([each.scope, spent, reserved, ceiling, left, filled, _scope_state(each)])
+    return heading(table(rows, right=frozenset({1, 2, 3, 4}), optional=(5, 2)))
+
+
+def in_words(status: ScopeStatus) -> str:
+    """Return how one scope stands, as a sentence."""
+    parts = [f"{dollars(status.spent, up=True)} spent"]
+    parts += [f"{dollars(status.reserved, up=True)} reserved"] if status.reserved else []
+    parts.append("no limit" if status.limit is None else f"limit {dollars(status.limit, up=False)}")
+    parts += [f"{dollars(status.left, up=False)} left"] if status.left is not None else []
+    if status.held and status.state in ("open", "asked"):
+        parts.append(f"{dollars(status.held)} held back for the wrap-up")
+    parts += [_called(status)] if status.state != "open" else []
+    return f"{status.scope}: {', '.join(parts)}"
+
+
+def _called(status: ScopeStatus) -> str:
+    is_room = status.limit is not None and status.spent < status.limit - status.held
+    return STATES["unfit" if status.state == "asked" and is_room else status.state]
+
+
+def _scope_state(status: ScopeStatus) -> str:
+    text = _called(status)
+    if status.overshoot:
+        text += f"{', ' if text else ''}{dollars(status.overshoot, up=True)} over"
+    return paint(text, "red" if status.state != "wrapping_up" else "yellow") if text else ""

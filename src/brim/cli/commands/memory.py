@@ -1,9 +1,10 @@
-"""``brim memory`` and ``compact-prompt``: what survives a compaction."""
+"""``brim memory``, ``compact-prompt`` and ``lost``: what survives a compaction, and what one dropped."""
 
 from __future__ import annotations
 
 import os
 from argparse import Namespace
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from brim.cli.options import (
@@ -19,12 +20,28 @@ from brim.cli.options import (
     whole_number,
     working_folder,
 )
-from brim.cli.output import counted, emit, facts, fields_of, heading, home_path, lines, note, printable, table
+from brim.cli.output import (
+    counted,
+    emit,
+    facts,
+    fields_of,
+    file_progress,
+    heading,
+    home_path,
+    lines,
+    note,
+    paint,
+    printable,
+    table,
+)
 from brim.config import project_folder
 from brim.errors import InputError
+from brim.report.compactions import Compaction, Lost
+from brim.report.lost import LostReport, find_lost
 from brim.scratch.entries import Entry, View, withdrawn
+from brim.scratch.facts import KINDS
 from brim.scratch.folder import NAME, check_folder, is_foreign, session_folders
-from brim.scratch.index import render_index, sentence
+from brim.scratch.index import render_index, sentence, when
 from brim.scratch.index import when as moment
 from brim.scratch.journal import Journal
 from brim.scratch.model import ScratchModel
@@ -40,7 +57,7 @@ TAKES = dict.fromkeys(("show", "list", "clean"), ("", 0, 0)) | {
 }
 """What each action takes: how it is written, and how many words at least and at most."""
 OWN_OPTIONS = {"yes": ("clean",), "dry_run": ("clean",), "kind": ("list", "add"), "limit": ("list",)}
-KINDS = ("human", "decision", "state", "dead-end", "artifact", "command", "suspect", "resolved", "withdrawn")
+ENTRY_KINDS = ("human", "decision", "state", "dead-end", "artifact", "command", "suspect", "resolved", "withdrawn")
 ADDED = ("decision", "dead-end", "human", "state")
 HIDDEN = ("same", "job")
 """Kinds of entries that only the journal itself needs."""
@@ -49,7 +66,7 @@ HIDDEN = ("same", "job")
 @command(
     option("action", nargs="?", choices=list(TAKES), default="show", help="what to do (default: show)"),
     option("words", nargs="*", metavar="WORD", help="a number, a text, or transcripts"),
-    option("--kind", choices=KINDS, metavar="KIND", help="for list and add: the kind of entry (add: decision)"),
+    option("--kind", choices=ENTRY_KINDS, metavar="KIND", help="for list and add: the kind of entry (add: decision)"),
     option("--session", default="", metavar="ID", help="only this session, by its id or how it begins"),
     option("--limit", type=whole_number(1), metavar="N", help="for list: only the newest N"),
     option("--worktree", metavar="DIR", help="folder that .context/ is in (default: the project's)"),
@@ -140,7 +157,7 @@ def _entry_view(entry: Entry, withdrawn_by: int | None) -> str:
         *((key, ", ".join(map(str, each)) if isinstance(each, list) else str(each)) for key, each in refs if each),
         ("withdrawn by", f"#{withdrawn_by}" if withdrawn_by is not None else ""),
     ]
-    return "\n".join([facts(rows), "", *(printable(line) for line in entry.text.split("\n"))])
+    return "\n".join([facts(rows), "", printable_lines(entry.text)])
 
 
 def _add(options: Namespace) -> int:
@@ -270,4 +287,101 @@ def compact_prompt(options: Namespace) -> int:
     task = read_text("-") if options.task == "-" else options.task
     text = build_compact_prompt(task, options.state, options.scratch)
     asked = {"task": fold(task), "cfa_state": fold(options.state), "scratch_path": options.scratch}
-    return emit({"text": text, **asked}, lambda _: "\n".join(map(printable, text.split("\n"))), options.as_json)
+    return emit({"text": text, **asked}, printable_lines(text), options.as_json)
+
+
+# What compactions dropped ----------------------------------------------------------------------------------------
+
+SHOWN = 12
+"""Things of one group that are listed; ``--json`` has more."""
+
+BACK = {"read": "read again", "changed": "changed again", "run": "run again", "you": "you said it again"}
+BACK["hook"] = "brim or another hook gave it back"
+
+
+@command(
+    option("session", nargs="?", default="", metavar="SESSION", help="a session's file, its id or how that begins"),
+    option("--session", dest="named", default="", metavar="ID", help="the same, for scripts that use it"),
+    option("--limit", type=whole_number(1), default=5, metavar="N", help="only the newest N (default: 5)"),
+    option("--again", action="store_true", help="print a text to paste into the agent: what never came back"),
+    add_json,
+)
+def lost(options: Namespace) -> int:
+    """Show what compactions dropped: files, commands, numbers, decisions and instructions.
+
+    brim compares what was in the window before a compaction with everything that was in it afterwards. It lists what
+    the agent had to find again, with what that took, and what never came back. It reads the agents' own files, so it
+    works without 'brim init'.
+
+    Without SESSION, it is the newest session of this project that was compacted. Exits with 1 if there is none.
+
+    Examples:
+      brim lost
+      brim lost 4f1c --json
+      brim lost --again | pbcopy
+    """
+    if options.session and options.named:
+        raise InputError("SESSION and --session mean the same: give one of them")
+    session = options.session or options.named
+    with file_progress(session) as progress:
+        found = find_lost(here(), session, limit=options.limit, taken=progress.advance)
+    if not session and found.path and not found.here:
+        note(f"no session of this project was compacted; the newest of all: {found.path}")
+    if found.broken:
+        note(f"{found.path}: {counted(found.broken, 'line')} could not be read")
+    if options.again:
+        text = found.again()
+        emit({"text": text}, printable_lines(text), options.as_json)
+        if not text and not options.as_json:
+            note("nothing to give back" if found.compactions else "no compaction is known")
+        return 0 if text else 1
+    emit(found, _view, options.as_json)
+    if not found.compactions and not options.as_json:
+        note("no compaction is known" + (f" of session {session}" if session else " yet"))
+    return 0 if found.compactions else 1
+
+
+def printable_lines(text: str) -> str:
+    """Return *text* with every line printable."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
+def _view(found: LostReport) -> str:
+    parts = [_compaction(each) for each in found.compactions]
+    estimated = any(each.tokens for each in found.compactions)
+    basis = f"Tokens are {found.compactions[-1].basis}." if estimated else ""
+    return "\n\n".join([*parts, *([basis] if basis else [])])
+
+
+def _compaction(each: Compaction) -> str:
+    gone, had = sum(each.lost.values()), sum(each.had.values())
+    who = f"{each.agent} {each.session[:8]}" + (f", sub-agent {each.sub_agent[:8]}" if each.sub_agent else "")
+    head = f"{when(each.time)}  {who}: {gone:,} of {counted(had, 'fact')} dropped"
+    if not each.readable:
+        return lines(printable(head.partition(": ")[0]), "  Its summary can't be read, so what it kept isn't known.")
+    kept = {kind: each.had[kind] - each.lost.get(kind, 0) for kind in each.had}
+    again = [item for item in each.items if item.back]
+    cost = f": {counted(each.turns, 'turn')}, {each.tokens:,} tokens" if each.turns else ""
+    return lines(
+        printable(head),
+        f"  kept: {_of(kept, each.had)}" if each.had else "",
+        f"  {paint('found again', 'faint')}{cost}" if again else "",
+        _listed(again, sum(each.came_back.values())),
+        f"  {paint('never came back', 'faint')}" if each.never else "",
+        _listed(each.never, gone - sum(each.came_back.values())),
+    )
+
+
+def _of(part: Mapping[str, int], had: Mapping[str, int]) -> str:
+    return ", ".join(f"{part[kind]:,} of {counted(had[kind], kind)}" for kind in KINDS if had.get(kind))
+
+
+def _listed(items: Iterable[Lost], count: int) -> str:
+    rows = [[f"    {item.kind}", item.text, _how(item)] for item in items][:SHOWN]
+    more = f"    and {count - len(rows):,} more: --json" if count > len(rows) else ""
+    return lines(table(rows) if rows else "", more)
+
+
+def _how(item: Lost) -> str:
+    cost = f", {item.tokens:,} tokens" if item.tokens else ""
+    return f"{BACK[item.back]}{cost}" if item.back else ""

@@ -7,7 +7,7 @@ from argparse import Namespace
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from brim.cli.commands.report import look, show_summary
+from brim.cli.commands.report import look, one_line, show_summary
 from brim.cli.gauge import plan_lines
 from brim.cli.options import add_json, command, here, own_prices
 from brim.cli.output import (
@@ -20,7 +20,6 @@ from brim.cli.output import (
     table,
     tell_all,
 )
-from brim.cli.report_view import one_line
 from brim.errors import InputError
 from brim.install.receipt import read_records
 from brim.install.status import home_status

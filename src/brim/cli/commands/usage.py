@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import time
 from argparse import ArgumentTypeError, Namespace
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from brim.cli.gauge import plan_lines
 from brim.cli.options import add_json, command, option, own_prices, settings
@@ -18,6 +19,8 @@ from brim.report.index import FILE
 from brim.report.usage import BY, GROUPINGS, Sum, UsageReport, parse_day, usage_report
 from brim.tracking.plan_windows import current_plan_windows
 from brim.tracking.sessions import AGENTS, named_files, own_files
+
+Report = TypeVar("Report", bound=Any)
 
 
 def _day(text: str) -> str:
@@ -56,31 +59,26 @@ def usage(options: Namespace) -> int:
     paths, by = options.paths, options.by or "day"
     if paths and paths[0] in GROUPINGS and not os.path.exists(paths[0]):
         by, paths = GROUPINGS[paths[0]], paths[1:]
-    agents = (options.agent,) if options.agent else AGENTS
-    problems: list[str] = []
-    tell = problems.append
-    files = named_files(paths, on_problem=tell) if paths else own_files(os.environ, agents, on_problem=tell)
-    progress = ReadingProgress()
-    report = usage_report(
-        files,
-        by=by,
-        since=options.since,
-        until=options.until,
-        agent=options.agent,
-        project=options.project,
-        utc=options.utc,
-        index=None if options.no_index else os.path.join(user_folder(os.environ), FILE),
-        models=own_prices(settings()),
-        now=time.time(),
-        on_read=progress,
-        plan_windows=() if paths else current_plan_windows(os.environ, time.time(), options.agent or ""),
-    )
-    report.reading.failed[:0] = problems
-    progress.clear()
-    tell_all(*report.reading.notes)
+    index = None if options.no_index else os.path.join(user_folder(os.environ), FILE)
+    filters = {"since": options.since, "until": options.until, "agent": options.agent, "project": options.project}
+    plan = () if paths else current_plan_windows(os.environ, time.time(), options.agent or "")
+    make = partial(usage_report, by=by, utc=options.utc, index=index, plan_windows=plan, **filters)
+    report = read_sessions(paths, make, (options.agent,) if options.agent else AGENTS)
     emit(report, show, options.as_json)
     tell_all(*report.reading.failed)
     return 2 if report.reading.lacks(paths) else 0
+
+
+def read_sessions(paths: list[str], make: Callable[..., Report], agents: Sequence[str] = AGENTS) -> Report:
+    """Return what *make* makes of the sessions in *paths*, or in the agents' own folders, with a bar while it reads."""
+    problems: list[str] = []
+    tell = problems.append
+    files = named_files(paths, on_problem=tell) if paths else own_files(os.environ, agents, on_problem=tell)
+    with ReadingProgress() as progress:
+        found = make(files, models=own_prices(settings()), now=time.time(), on_read=progress)
+    found.reading.failed[:0] = problems
+    tell_all(*found.reading.notes)
+    return found
 
 
 def show(report: UsageReport) -> None:

@@ -9,19 +9,15 @@ from collections.abc import Callable, Iterator
 
 from brim.cli.gauge import View
 from brim.cli.options import command, option, own_prices, settings, whole_number, working_folder
-from brim.cli.output import Progress, note, printable
+from brim.cli.output import Progress, file_progress, note, printable
 from brim.config import user_folder
 from brim.errors import InputError
-from brim.report.model_notes import Memory
-from brim.report.watch import Watch
+from brim.report.watch import Memory, Watch
 from brim.tracking.live import Counts, Tick, follow, ignore, is_pipe, listen, replay
 from brim.tracking.sessions import newest
 
 INTERVAL = 0.5
 """Seconds between two looks at a file: soon enough for a person, and nothing for a machine."""
-
-LARGE = 20_000_000
-"""Bytes from which reading what a file holds already takes more than a moment."""
 
 
 def _between(least: float, most: float, name: str) -> Callable[[str], float]:
@@ -75,7 +71,7 @@ def watch(options: Namespace) -> int:
     config = settings({**given, "spend.limit": options.limit})
     own_prices(config)
     path = options.path or _newest()
-    progress = Progress(_size(path), shown_from=LARGE, doing="reading")
+    progress = file_progress(path)
     counts, ticks = _source(options, path, progress)
     memory = Memory(user_folder(os.environ))
     watch = Watch(config, memory, environ=os.environ)
@@ -121,13 +117,6 @@ def _handle(path: str) -> int:
     if sys.stdin is None:
         raise InputError("standard input is closed: name a file")
     return sys.stdin.fileno()
-
-
-def _size(path: str) -> int:
-    try:
-        return os.path.getsize(path)
-    except (OSError, ValueError):
-        return 0
 
 
 def _newest() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -24,14 +24,34 @@ from brim.cli.options import (
     situation_of,
     tell_trust,
 )
-from brim.cli.output import basis_of, emit, lines, note, paint, printable, say, say_json, tell_all
-from brim.cli.plan_view import active_view, budgets_of, is_range, plan_view, range_view, waiting_view
-from brim.cli.rule_view import as_object, heard, named
+from brim.cli.output import (
+    basis_of,
+    counted,
+    cut,
+    emit,
+    heading,
+    lines,
+    listed,
+    note,
+    paint,
+    printable,
+    say,
+    say_json,
+    symbols,
+    table,
+    tell_all,
+    terminal_width,
+)
+from brim.cli.rule_view import as_object, heard, kind_of, named, one_line
 from brim.errors import BrimError, InputError
 from brim.injection.plan import InjectionPlan, Item
 from brim.injection.session import Session
 from brim.injection.text import render
+from brim.injection.tiers import Tier
+from brim.install.agents import NAMES, model_of
+from brim.install.installation import first_agent
 from brim.store.events import note_injection
+from brim.store.loaded import loaded_rules
 from brim.store.planner import (
     BEGINNINGS,
     DYNAMIC_KEY,
@@ -57,6 +77,7 @@ AGENTS_MODEL = "claude-sonnet-4-5"
 @command(
     rule(optional=True),
     option("--text", action="store_true", help="print the text itself, and nothing else"),
+    option("--agent", choices=tuple(NAMES), help="which agent is told (default: the first that brim is installed for)"),
     planning("tokens, or a range A..B or A..B..STEP (default: the setting token_budget.default)"),
     add_situation,
     add_json,
@@ -67,7 +88,8 @@ def why(options: Namespace) -> int:
     Without RULE, it lists the rules that fit the budget, in how much detail (full, summary, name-only, omitted), and
     why. If you name no situation, that is what a session is told when it begins, and below it stand the rules that come
     later, and when. With RULE, it explains that rule: which conditions it was compared with, what came from connected
-    rules, and why it applies or doesn't. Nothing is recorded.
+    rules, and why it applies or doesn't. What the agent reads itself, in CLAUDE.md and the like, is left out, as hooks
+    leave it out. Nothing is recorded.
 
     Exits with 1 if constraints don't fit.
 
@@ -79,7 +101,8 @@ def why(options: Namespace) -> int:
     if options.id is not None:
         return _why_rule(options)
     if options.text:
-        return _print_text(options, floor="fit")
+        workspace, agent = _as_agent(options, planning_flags(options, START_KEY))
+        return _print_text(options, workspace, agent, floor="fit")
     return _plan(options)
 
 
@@ -88,17 +111,17 @@ def _plan(options: Namespace) -> int:
     if is_range(options.token_budget):
         budgets = budgets_of(options.token_budget, for_drawing=not options.as_json)
         options.token_budget = None
-    workspace = here(planning_flags(options, START_KEY))
+    workspace, agent = _as_agent(options, planning_flags(options, START_KEY))
     context = situation_of(options, workspace)
     begins = not any(getattr(options, name) for name in SITUATION)
     with workspace.open() as scopes:
-        planner = Planner(scopes, workspace.config, context, now=workspace.now)
+        planner, read = _planner(options, workspace, scopes, context, agent)
         waiting = planner.waiting() if begins and not budgets else []
         plans = [planner.plan(budget) for budget in budgets or [workspace.config.yours[START_KEY]]]
         if options.as_json:
             found = [planner.to_dict(each) for each in plans]
             later = [{"id": each.id, "name": each.name, "when": heard(each)} for each in waiting]
-            one = {} if budgets else {**found[0], "waiting": later}
+            one = {} if budgets else {**found[0], "waiting": later, "read": sorted(read)}
             say_json({"context": _situation_dict(context), **({"plans": found} if budgets else one)})
         elif not plans[-1].items:
             _tell_nothing(scopes, context)
@@ -108,9 +131,31 @@ def _plan(options: Namespace) -> int:
             whole = int(planner.plan(None, limited=False).total_tokens)
             say(lines(range_view(plans), f"everything at its own tier takes {whole:,} tokens"))
         else:
-            say(lines(plan_view(planner, plans[0]), _agent_line(plans[0], scopes, workspace), waiting_view(waiting)))
+            own = f"left out: {counted(len(read), 'rule')} that {NAMES[agent]} reads in its own files" if read else ""
+            ours = "" if agent else _agent_line(plans[0], scopes, workspace)
+            say(lines(plan_view(planner, plans[0]), ours, own, waiting_view(waiting)))
     tell_trust(workspace)
     return 1 if constraints_left_out(plans[-1]) else 0
+
+
+def _as_agent(options: Namespace, flags: dict[str, object]) -> tuple[Workspace, str]:
+    """Return the workspace with the model that the agent uses, so that it's planned as for its hooks; and the agent."""
+    workspace = here(flags)
+    agent = options.agent or first_agent(workspace.environ, workspace.cwd)
+    if agent and workspace.config.yours["model"] is None:
+        workspace = here({**flags, "model": model_of(agent, workspace.environ)})
+    return workspace, agent
+
+
+def _planner(
+    options: Namespace, workspace: Workspace, scopes: Scopes, context: Context, agent: str
+) -> tuple[Planner, set[str]]:
+    """Return the planner for what *agent* is told here, and what is left out because it reads that itself."""
+    read = loaded_rules(scopes, agent, workspace.cwd or "") if agent else set()
+    begins = not any(getattr(options, name) for name in SITUATION)
+    kept: Any = {"leave": read} if begins else {"told": read}  # what a prompt asks for is told again
+    planner = Planner(scopes, workspace.config, context, now=workspace.now, **kept)
+    return planner, {id for id, _ in planner.course.ranked() if id in read and id not in planner.reasons}
 
 
 def _agent_line(plan: InjectionPlan, scopes: Scopes, workspace: Workspace) -> str:
@@ -131,13 +176,15 @@ def _session_model(workspace: Workspace) -> str:
 
 
 def _why_rule(options: Namespace) -> int:
-    workspace = here({START_KEY: options.token_budget})
+    workspace, agent = _as_agent(options, {START_KEY: options.token_budget})
     context = situation_of(options, workspace)
     with workspace.open() as scopes:
         behavior = find_rule(scopes, options.id)
         who = {field: as_object(behavior)[field] for field in ("id", "name", "kind", "status")}
         if behavior.live:
-            found, view = _explained(scopes, workspace, context, behavior)
+            planner, read = _planner(options, workspace, scopes, context, agent)
+            by = NAMES[agent] if behavior.id in read else ""
+            found, view = _explained(planner, scopes, workspace, context, behavior, read_by=by)
         else:
             outcome = _put_away(scopes, behavior)
             found = {"value": 0.0, "outcome": outcome, "tier": "omitted", "reason": outcome, "planned": None}
@@ -160,10 +207,9 @@ def _put_away(scopes: Scopes, behavior: Behavior) -> str:
 
 
 def _explained(
-    scopes: Scopes, workspace: Workspace, context: Context, behavior: Behavior
+    planner: Planner, scopes: Scopes, workspace: Workspace, context: Context, behavior: Behavior, *, read_by: str
 ) -> tuple[dict[str, Any], str]:
-    """Return the account of one live rule, for JSON and for people."""
-    planner = Planner(scopes, workspace.config, context, now=workspace.now)
+    """Return the account of one live rule, for JSON and for people; *read_by* is the agent that reads it itself."""
     found = explain(
         *(scopes, context, behavior.id), now=workspace.now, parameters=planner.parameters, course=planner.course
     )
@@ -174,12 +220,15 @@ def _explained(
         "tier": "omitted" if mapped is None else str(mapped.tier),
         "planned": None if item is None else {**planner.item_dict(item), "token_budget": plan.token_budget},
         "reason": found.outcome if mapped is None else mapped.reason,
+        "read_by": read_by or None,
     }
     others = {flow.giver for step in found.steps for flow in step.flows}
     names = {id: named(each) for id, each in scopes.get_many({behavior.id, *others}).items()}
     told = found.text(names).split("\n")
     width = len(told[-1]) - len(f"    {found.value:.3f}")  # the last line is the activation's
     tier = f"omitted: {found.outcome.removeprefix('out: ')}" if mapped is None else f"{mapped.tier}: {mapped.reason}"
+    if read_by and mapped is None:
+        tier = f"omitted: {read_by} reads it in its own files"
     told.append(f"  {'tier':<{width}}  {tier}")
     if item is not None and mapped is not None:
         within = "" if plan.token_budget is None else f" within {plan.token_budget:,} tokens"
@@ -254,18 +303,17 @@ def prompt(options: Namespace) -> int:
     for name in ("strategy", "fill"):
         if getattr(options, name) is not None and not options.tiered:
             raise InputError(f"--{name} belongs to --tiered: without it, everything goes in whole or not at all")
-    return _print_text(options, floor="summary", whole=not options.tiered)
+    return _print_text(options, here(planning_flags(options, START_KEY)), "", floor="summary", whole=not options.tiered)
 
 
-def _print_text(options: Namespace, *, floor: str, whole: bool = False) -> int:
-    """Print what an agent is told, and nothing else; *floor* and *whole* are those of the planner."""
-    workspace = here(planning_flags(options, START_KEY))
+def _print_text(options: Namespace, workspace: Workspace, agent: str, *, floor: str, whole: bool = False) -> int:
+    """Print what *agent* is told, and nothing else; *floor* and *whole* are those of the planner."""
     budget = workspace.config.yours[START_KEY]
     if budget == 0 and options.token_budget is not None:
         budget = None
     context = situation_of(options, workspace)
     with workspace.open() as scopes:
-        planner = Planner(scopes, workspace.config, context, now=workspace.now)
+        planner, _ = _planner(options, workspace, scopes, context, agent)
         found = planner.plan(budget, whole=whole, floor=floor)
         text = render(found)
         if options.as_json:
@@ -358,3 +406,143 @@ def _say_told(planner: Planner, found: InjectionPlan, session: Session, options:
     state = {field: getattr(session, field) for field in ("used", "remaining", "prompts")}
     whose = None if options.session is None else {"id": options.session, "agent": options.agent, **state}
     say_json({**told, "event": options.event, "session": whose, **planner.to_dict(found)})
+
+
+# How a plan looks ------------------------------------------------------------------------------------------------
+
+DRAWN = 24
+"""Budgets that can be drawn: they fit next to the names in 40 columns."""
+LISTED = 1_000
+"""Budgets that can be asked for as JSON."""
+DETAIL = (Tier.FULL, Tier.SUMMARY, Tier.NAME_ONLY, Tier.OMITTED)
+NARROWEST = 8
+"""Columns that a text gets at least."""
+
+
+def is_range(text: str | None) -> bool:
+    """Whether *text* means several budgets."""
+    return text is not None and ".." in text
+
+
+def budgets_of(text: str, *, for_drawing: bool) -> list[int]:
+    """Return the budgets that ``A..B`` or ``A..B..STEP`` means, with both ends in.
+
+    >>> budgets_of("0..100..30", for_drawing=True)
+    [0, 30, 60, 90, 100]
+    """
+    try:
+        first, last, *steps = [int(part) for part in text.split("..")]
+        least_step = min(steps, default=1)
+    except ValueError:
+        raise InputError(f"--tokens takes N, A..B or A..B..STEP in whole numbers, not {text[:60]!r}") from None
+    if len(steps) > 1 or not 0 <= first <= last or least_step < 1:
+        raise InputError(f"--tokens {text[:60]}: a range goes from 0 or more up, in steps of at least 1")
+    most = DRAWN if for_drawing else LISTED
+    step = steps[0] if steps else _round_step(last - first, DRAWN)
+    if -(-(last - first) // step) + 1 > most:
+        least = _round_step(last - first, most)
+        raise InputError(f"--tokens {text[:60]}: {most:,} budgets at most: take a step of {least:,} or more")
+    return [*range(first, last, step), last]
+
+
+def active_view(planner: Planner, items: Sequence[Item]) -> str:
+    """Return what matters, and why, without a budget."""
+    rows = [["activation", "tier", "kind", "why", "rule"]]
+    rows += [
+        [f"{item.activation:.2f}", str(item.tier), kind_of(item.behavior), planner.why(item), one_line(item.behavior)]
+        for item in items
+    ]
+    return heading(table(rows, right=frozenset({0}), optional=(2, 3)))
+
+
+def plan_view(planner: Planner, plan: InjectionPlan) -> str:
+    """Return what goes in within the budget, in how much detail, and why."""
+    rows, more = listed([_row(planner, item) for item in plan.items])
+    head = ["activation", "tier", "tokens", "kind", "why", "rule"]
+    shown = heading(table([head, *rows], right=frozenset({0, 2}), optional=(3, 4)))
+    proof = _proof(plan) if plan.upper_bound is not None else ""
+    return lines(shown, more, f"\n{total_line(plan)}", proof, *plan.reasons)
+
+
+def waiting_view(rules: Sequence[Behavior]) -> str:
+    """Return the rules that come later, each with when agents are told it; empty if there are none."""
+    if not rules:
+        return ""
+    rows, more = listed([[one_line(each), heard(each)] for each in rules])
+    count = f"{counted(len(rules), 'more rule')} {'waits' if len(rules) == 1 else 'wait'} for the right moment"
+    return lines(f"\n{count}:", heading(table([["rule", "told"], *rows])), more)
+
+
+def _row(planner: Planner, item: Item) -> list[str]:
+    tier = str(item.tier)
+    if item.tier is not item.mapped:
+        tier = f"{item.mapped} {symbols('→', '->')} {item.tier}"
+    tokens = f"{int(item.tokens):,}" if item.tier else ""
+    kind = kind_of(item.behavior) if item.tier else item.behavior.kind.value
+    return [f"{item.activation:.2f}", tier, tokens, kind, planner.why(item), one_line(item.behavior)]
+
+
+def total_line(plan: InjectionPlan) -> str:
+    """Return what the plan takes in all, and how that was counted."""
+    total, budget = plan.total_tokens, plan.token_budget
+    taken = f"{int(total):,} tokens, no limit" if budget is None else f"{int(total):,} of {budget:,} tokens"
+    basis = total.basis if total.low == total.high else f"{total.basis} ({total.low:,} to {total.high:,})"
+    characters = [] if plan.max_chars is None else [f"{plan.characters:,} of {plan.max_chars:,} characters"]
+    line = ", ".join([taken, *characters, f"{basis} for {plan.counter}", plan.format, plan.strategy])
+    return paint(line, "red") if constraints_left_out(plan) else line
+
+
+def _proof(plan: InjectionPlan) -> str:
+    """Return how good the choice is, which only ``optimal`` knows."""
+    gap, bound = plan.gap or 0.0, plan.upper_bound or 0.0
+    if gap < 1e-9:
+        return f"value {plan.value:.3f}: no choice that fits has more"
+    return f"value {plan.value:.3f}, upper bound {bound:.3f}: at most {gap:.3f} ({gap / bound:.2%}) could be gained"
+
+
+def range_view(plans: Sequence[InjectionPlan]) -> str:
+    """Return the picture of *plans*, which differ by their budgets alone: within the terminal, with a legend."""
+    marks = dict(zip(DETAIL, symbols("█▓░·", "#=-."), strict=True))
+    by_rule = list(zip(*(plan.items for plan in plans), strict=True))
+    rows, more = listed([[f"{items[0].activation:.2f}", _letters(one_line(items[0].behavior))] for items in by_rule])
+    room = terminal_width() - len("0.00") - 4
+    widest = max(len(text) for _, text in rows)
+    cell = max(1, min(3, (room - widest) // len(plans)))
+    width = max(NARROWEST, min(widest, room - cell * len(plans)))
+    left = len("0.00") + 2 + width + 2
+    picture = [paint(" " * left + _axis([plan.token_budget or 0 for plan in plans], cell), "faint")]
+    for (activation, text), items in zip(rows, by_rule, strict=False):
+        cells = "".join(marks[item.tier] * cell for item in items)
+        picture.append(f"{activation}  {cut(text, width):<{width}}  {cells}")
+    over = "".join(("!" if constraints_left_out(plan) else " ") * cell for plan in plans)
+    if over.strip():
+        picture.append(f"{'':4}  {cut('too much', width):<{width}}  {over}".rstrip())
+    legend = "  ".join(f"{marks[tier]} {tier}" for tier in DETAIL)
+    return "\n".join([*picture, *([more] if more else []), "", legend])
+
+
+def _round_step(span: int, most: int) -> int:
+    """Return a round step, 1, 2 or 5 times a power of ten, with which *span* takes at most so many budgets."""
+    power = 1
+    while True:
+        for step in (power, 2 * power, 5 * power):
+            if -(-span // step) + 1 <= most:
+                return step
+        power *= 10
+
+
+def _axis(budgets: Sequence[int], cell: int) -> str:
+    """Return the line above the columns: the first and the last budget, and as many between as there is room for."""
+    labels = [f"{budget:,}" for budget in budgets]
+    stride = -(-(max(map(len, labels)) + 2) // cell)
+    end = cell * len(budgets) - len(labels[-1])
+    line = labels[0]
+    for at in range(stride, len(budgets) - 1, stride):
+        if at * cell + len(labels[at]) + 2 <= end:
+            line = line.ljust(at * cell) + labels[at]
+    return line if len(budgets) == 1 else f"{line.ljust(max(len(line) + 1, end))}{labels[-1]}"
+
+
+def _letters(text: str) -> str:
+    """Return *text* with what the output cannot print replaced, so that columns stay aligned."""
+    return symbols(text, text.encode("ascii", "replace").decode())

@@ -45,8 +45,7 @@ from brim.tokens.counters import counter_for
 from brim.tokens.inputs import read_text
 from brim.window.assembly import Assembly, Section
 from brim.window.budget import Reserves, TokenBudget, TokenBudgetCalculator
-from brim.window.memory import MemoryConfig, WorkingMemory
-from brim.window.memory_file import MemoryFile
+from brim.window.memory import MemoryConfig, MemoryFile, WorkingMemory
 
 PARTS = (
     ("messages_tokens", "messages", "cyan", "█", "m"),

@@ -6,6 +6,7 @@ import re
 from functools import cache
 from itertools import pairwise
 
+from brim.behaviors.shell import launched, pieces, program
 from brim.files import data_lines, data_rows
 from brim.record import Record
 
@@ -13,30 +14,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from re import Pattern
 
-_LONGEST = 4_000
-_PIECE = (
-    r"""(?s)(?P<space>[ \t\r]+)|(?P<stop>&&|\|\||\|&?|;;?|\n|&(?![>&\d]))|(?P<word>(?:'[^']*'?|"(?:\\.|[^"\\])*"?|\\."""
-    r"""|\$\([^)]*\)?|>&|[0-9&]?>>?&?|<[<&]?|[^\s|&;'"\\<>]|[&])+)"""
-)
-_HEREDOC = r"(?sm)<<-?\s*(['\"]?)(\w+)\1[^\n]*\n(.*?)(?:^[ \t]*\2[ \t]*$|\Z)"
-_WRAPPED = r"(?s)\s*(?:/\S*/)?(?:ba|z|da)?sh\s+-\w*c\s+(['\"])(.*)\1\s*"
-_SETTING = r"[A-Za-z_]\w*="
-_KEYWORDS = ("do", "then", "else", "if", "elif", "!")
 _FILTER = ("tail", "head", "cat", "less", "more", "tee", "sort", "uniq", "cut", "wc", "sed", "awk", "grep", "rg", "tr")
+_INTERPRETERS = ("python", "python3", "php", "ruby")
 _TESTS = ("test", "tests", "runtest", "spec", "eunit")
 _BUILDS = ("build", "compile", "check")
 _TEST_CALL = r"(?i)((?:\w+(?:\.|::))?(?:run_?)?tests?(?:_\w+)?)\s*\(([^;]{0,200})"
 _TEST_FILE = r"(?:^|[/\\=])((?:test_\w{1,80}|\w{1,80}_(?:test|spec)|\w{1,80}(?:Test|Spec))\.\w{1,5})$"
 _TEST_SCRIPT = r"(?i)(?:^|[/_.-])(?:run)?tests?(?:[/_.-]|$)|(?:^|/)spec[_.]|[a-z0-9]Tests?\."
-_INSIDE = r"(?:docker|podman)(?: compose| container)? (?:exec|run)\b|docker-compose (?:exec|run)\b"
-_DUPLICATE = r"[0-9]?>&[0-9]"
 _IN_PLACE = r"-\w*i|--in-place"
 _SUFFIX = r"\.\w{1,8}$"
-_REDIRECT = r"(?s)(?:[0-9&]?>>?|>)(?!&)(.*)"
 _WITH_VALUE = ("-C", "--prefix", "--cwd", "--manifest-path")
 _SELECTS = ("-k", "-t", "-m", "-run", "--run", "-R", "--filter", "--grep", "-g", "--tests", "--test")
 _SELECTS_IN_ONE = ("-Dtest=", "-run=", "--filter=", "--tests=", "-k=", "--grep=")
-_QUOTES = str.maketrans("", "", "'\"")
 _GIT_WITH_VALUE = ("-C", "-c", "--git-dir", "--work-tree", "--namespace")
 _NO_FILES = {"-b", "-B", "--orphan", "--detach", "-t", "--track", "-p", "--patch"}
 _SIDES = {"--ours", "--theirs", "--merge", "-m", "--conflict"}
@@ -55,11 +44,6 @@ _BACK = ("HEAD~", "HEAD^", "@~", "@^", "ORIG_HEAD", "HEAD@{")
 def any_of(name: str) -> Pattern[str]:
     """Return one pattern that finds any of the patterns in the list ``data/<name>``. Case doesn't matter."""
     return re.compile("|".join([f"(?:{line})" for line in data_lines(__file__, name)]), re.IGNORECASE | re.MULTILINE)
-
-
-@cache
-def _launchers() -> list[list[str]]:
-    return sorted([line.split() for line in data_lines(__file__, "launchers.txt")], key=len, reverse=True)
 
 
 @cache
@@ -83,21 +67,13 @@ class Part(Record):
 
     words: tuple[str, ...]
     filters: bool
+    redirects: tuple[str, ...] = ()
+    """The files that its output is redirected to."""
 
     @property
     def named(self) -> list[str]:
         """The words with the bare name of the program: ``./node_modules/.bin/jest`` is ``jest``."""
         return _named(list(self.words))
-
-
-def unwrapped(command: str) -> str:
-    """Return what the shell was given, where *command* is a call of a shell.
-
-    >>> unwrapped("/bin/bash -lc 'make test'")
-    'make test'
-    """
-    found = re.fullmatch(_WRAPPED, command[:_LONGEST]) if "sh" in command[:40] else None
-    return found[2] if found else command
 
 
 def parts(command: str) -> list[Part]:
@@ -106,59 +82,15 @@ def parts(command: str) -> list[Part]:
     >>> [part.words for part in parts("cd app && FOO=1 npx jest 'a b' | tail -5")]
     [('cd', 'app'), ('jest', 'a b'), ('tail', '-5')]
     """
-    text = re.sub(_HEREDOC, "\n", command[:_LONGEST]) if "<<" in command else command[:_LONGEST]
-    pieces: list[tuple[str, list[str]]] = [("", [])]
-    for piece in re.finditer(_PIECE, text):
-        if piece["stop"] is not None:
-            pieces.append((piece["stop"], []))
-        elif piece["word"] is not None:
-            pieces[-1][1].append(piece["word"])
     found = []
-    for before, raw in pieces:
-        words = [word.translate(_QUOTES) for word in _without_redirects(raw)]
-        if words and words[-1].endswith((")", "}")) and "$(" not in words[-1]:
-            words[-1] = words[-1].rstrip(")}")
-        if words := _without_launchers(words):
-            found.append(Part(tuple(words), filters=before in ("|", "|&") and words[0] in _FILTER))
+    for piece in pieces(command):
+        if words := launched(piece.words):
+            found.append(Part(tuple(words), piece.piped and words[0] in _FILTER, tuple(piece.writes)))
     return found
 
 
-def _without_redirects(words: list[str]) -> list[str]:
-    kept = []
-    skip = False
-    for word in words:
-        if skip:
-            skip = False
-        elif word[0] in "<>" or (len(word) > 1 and word[0] in "012&" and word[1] == ">"):
-            skip = not word.rstrip("<>&012") and not re.fullmatch(_DUPLICATE, word)
-        else:
-            kept.append(word)
-    return kept
-
-
-def _without_launchers(words: list[str]) -> list[str]:
-    while words:
-        first = words[0].lstrip("({")
-        if not first or first in _KEYWORDS or re.match(_SETTING, first):
-            words = words[1:]
-        elif first == "timeout" or re.match(_INSIDE, " ".join(words[:3])):
-            words = words[1:] if first == "timeout" else words[words.index("exec" if "exec" in words else "run") + 1 :]
-            while words and (words[0].startswith("-") or words[0][:1].isdigit()):
-                words = words[1:]
-            words = words if first == "timeout" else words[1:]
-        else:
-            words = [first, *words[1:]]
-            start = next((start for start in _launchers() if words[: len(start)] == start), None)
-            if start is None or len(words) == len(start) or (start == ["command"] and words[1].startswith("-")):
-                break
-            if start in (["python"], ["python3"], ["php"], ["ruby"]) and _check(_named(words[1:])) is None:
-                break
-            words = words[len(start) :]
-    return words
-
-
 def _named(words: list[str]) -> list[str]:
-    return [words[0].replace("\\", "/").rsplit("/", 1)[-1], *words[1:]] if words else words
+    return [program(words[0]), *words[1:]] if words else words
 
 
 def check_in(command: list[Part]) -> tuple[Check | None, bool]:
@@ -173,6 +105,8 @@ def check_in(command: list[Part]) -> tuple[Check | None, bool]:
 def _check(words: list[str]) -> Check | None:
     if not words:
         return None
+    if words[0] in _INTERPRETERS and (found := _check(_named(words[1:]))):
+        return found
     words = [word for word, before in zip(words, ["", *words], strict=False) if before not in _WITH_VALUE]
     plain = [words[0], *[word for word in words[1:] if not word.startswith("-") or word in ("--test", "--build")]]
     runs = words[0] in data_lines(__file__, "runners.txt")
@@ -192,7 +126,8 @@ def _unlisted(words: list[str], plain: list[str]) -> Check | None:
     if words[0] in data_lines(__file__, "runners.txt") and len(words) > 2:
         for flag, code in pairwise(words[1:]):
             if flag in ("-e", "-E", "-c", "--eval", "-eval") and (found := re.search(_TEST_CALL, code)):
-                return Check("test", f"{words[0]} {found[1]}", found[2].strip(" )"))
+                target = found[2].replace("'", "").replace('"', "")
+                return Check("test", f"{words[0]} {found[1]}", target.strip(" )"))
     if words[0] in data_lines(__file__, "files.txt") or words[0] in data_lines(__file__, "looking.txt"):
         return None
     task = plain[1] if len(plain) > 1 else ""
@@ -244,22 +179,16 @@ def unfiltered(command: list[Part]) -> str:
     return " ; ".join([" ".join(part.words) for part in command if not part.filters])
 
 
-def writes(command: str, found: list[Part]) -> list[str]:
+def writes(command: list[Part]) -> list[str]:
     """Return the files that a *command* changes in place or rewrites, as far as its words tell."""
-    files = []
-    for part in found:
+    files: list[str] = []
+    for part in command:
         program, *given = part.named
         if program in ("sed", "gsed", "perl", "ruby") and any(re.match(_IN_PLACE, word) for word in given):
             files += [word for word in given[1:] if not word.startswith("-") and re.search(_SUFFIX, word)]
         elif program == "tee":
             files += [word for word in given if not word.startswith("-")]
-    if ">" in command[:_LONGEST]:
-        shown = re.sub(_HEREDOC, lambda match: match[0].partition("\n")[0] + "\n", command[:_LONGEST])
-        words = [piece["word"] for piece in re.finditer(_PIECE, shown) if piece["word"]]
-        for word, after in zip(words, [*words[1:], ""], strict=False):
-            target = re.fullmatch(_REDIRECT, word)
-            if target and word[0] in ">012&":
-                files.append((target[1] or after).translate(_QUOTES))
+        files += part.redirects
     return [file for file in files if file and not file.startswith(("/dev/", "&", "$"))]
 
 

@@ -11,10 +11,11 @@ import re
 from functools import cache, cached_property
 
 from brim._sha import sha256_hex
+from brim.behaviors.shell import unwrapped
 from brim.files import data_lines, data_rows
 from brim.record import Record
 from brim.scratch.calls import EXIT, exit_code
-from brim.scratch.dead_ends.commands import any_of, check_in, parts, polls, unfiltered, unwrapped, writes
+from brim.scratch.dead_ends.commands import any_of, check_in, parts, polls, unfiltered, writes
 from brim.scratch.dead_ends.edits import changes
 from brim.scratch.entries import draft
 from brim.scratch.quotes import begun, masked_line, telling_line
@@ -134,7 +135,7 @@ class Step:
         self.check, is_last = check_in(self.parts)
         self.polls = polls(self.parts) and self.check is None if self.command else bool(re.search(_WAITS, call.name))
         self.outcome = outcome(result, call.tool, self.parts, None if is_last else self.check)
-        written = writes(self.command, self.parts) if self.command else []
+        written = writes(self.parts)
         self.changes = changes(call, self.command, written) if self.outcome.kind == "ok" else []
         """What the call changed in files; nothing if it failed."""
 

@@ -27,3 +27,7 @@ ALTER TABLE triggers ADD COLUMN weight INTEGER NOT NULL DEFAULT 100;
 
 -- The conditions that a behavior's own words speak of, in JSON as in conditions. They never exclude it.
 ALTER TABLE behaviors ADD COLUMN inferred TEXT NOT NULL DEFAULT '[]';
+
+-- The file and heading under which it stood among other rules; empty if there was none.
+ALTER TABLE behaviors ADD COLUMN section TEXT NOT NULL DEFAULT '';
+CREATE INDEX behaviors_by_section ON behaviors (section, live, id) WHERE section <> '';

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from brim.tokens.messages.parts import Walk
 
 _PARAMETERS = (
+    "tool_call_schema",  # LangChain's, without the parameters that the model isn't told; its input_schema has them
     *("parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema"),
     *("params_json_schema", "args_schema"),
 )

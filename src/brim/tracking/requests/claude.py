@@ -35,12 +35,11 @@ from brim.tracking.requests.pieces import (
     RESULTS,
     SUMMARY,
     TASK,
-    TOOLS,
-    YOURS,
     Count,
     Label,
     Labels,
     compact_json,
+    labels_of,
     mark,
 )
 from brim.tracking.requests.thread import NOWHERE, Sent, Thread
@@ -49,19 +48,6 @@ _KEY = 24
 """How many digits of a hash are kept: enough to tell any two messages apart."""
 _CACHED_BY = ("thinking", "tool_choice", "output_config")
 """Parameters that a cache of messages depends on."""
-_ATTACHED: Mapping[str, Label] = {
-    "environment": (REMINDERS, "environment"),
-    "model": (REMINDERS, "model"),
-    "deferred_tools_delta": (TOOLS, "names of deferred tools"),
-    "agent_listing_delta": (REMINDERS, "agents"),
-    "skill_listing": (REMINDERS, "skills"),
-    "date": (REMINDERS, "date"),
-    "session_context": (REMINDERS, "session context"),
-    "remote_session_change": (REMINDERS, "attribution"),
-    "instructions": (MEMORY,),
-    "queued_command": (YOURS,),
-    "task_status": (REMINDERS, "notifications"),
-}
 
 
 def hash_of(message: Mapping[str, Any]) -> str:
@@ -320,7 +306,7 @@ class ClaudeRequests:
             return (MEMORY, text(attachment, "path"))
         if kind == "file":
             return (RESULTS, "Read", fold(text(attachment, "filename"), LONGEST_LABEL))
-        return _ATTACHED.get(kind) or (REMINDERS, kind.replace("_", " ") or "other")
+        return labels_of("attachment").get(kind) or (REMINDERS, kind.replace("_", " ") or "other")
 
     def _see_prompt(self, attachment: Mapping[str, Any]) -> None:
         """Take the system prompt and tools that the client says it uses.

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from brim.models.light import lookup
 from brim.models.usage import Tokens
+from brim.record import Value
 from brim.tokens.calibrate import ANY_FAMILY, CalibrationStore, Ratio, ratio_for
 from brim.tracking.requests.pieces import THINKING, UNRESOLVED, Label, Piece
 from brim.tracking.requests.thread import Item, Sent, Thread
@@ -42,7 +42,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Part(Value):
     """A row of the tree; ``tokens`` is None for what nothing says the size of."""
 
     name: str
@@ -50,11 +50,6 @@ class Part:
     basis: str
     items: int = 1
     parts: tuple[Part, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row as JSON values."""
-        own = {"name": self.name, "tokens": self.tokens, "basis": self.basis, "items": self.items}
-        return {**own, "parts": [part.to_dict() for part in self.parts]}
 
 
 @dataclass(frozen=True)
@@ -246,7 +241,7 @@ class _Learned:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Change(Value):
     """What is different between two requests."""
 
     came: tuple[Part, ...]
@@ -257,12 +252,6 @@ class Change:
     """Tokens before the first difference: what a cache can still give."""
     rewritten_tokens: int
     """Tokens after it that the earlier request had too: cached before, and paid for again."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON values."""
-        came, left = ([part.to_dict() for part in parts] for parts in (self.came, self.left))
-        sizes = {"kept_tokens": self.kept_tokens, "rewritten_tokens": self.rewritten_tokens}
-        return {"came": came, "left": left, "breaker": list(self.breaker), **sizes}
 
 
 def compare(before: Request, after: Request, *, without: str = "") -> Change:

@@ -20,7 +20,6 @@ from brim.tracking.requests.pieces import (
     MEMORY,
     REMINDERS,
     RESULTS,
-    SUMMARY,
     THINKING,
     YOURS,
     Count,
@@ -29,28 +28,13 @@ from brim.tracking.requests.pieces import (
     Piece,
     call_label,
     compact_json,
+    labels_of,
     mark,
+    opening_label,
     tool_label,
 )
 from brim.tracking.requests.thread import NOWHERE, Sent, Thread
 
-_KINDS: Mapping[str, Label] = {
-    "user.text": (YOURS,),
-    "compaction.summary": (SUMMARY,),
-    "host_skills.instructions": (REMINDERS, "skills"),
-    "permissions.instructions": (REMINDERS, "permissions"),
-    "environments.environment_context": (REMINDERS, "environment"),
-}
-_OPENINGS: tuple[tuple[str, Label], ...] = (
-    ("<skills_instructions>", (REMINDERS, "skills")),
-    ("<permissions instructions>", (REMINDERS, "permissions")),
-    ("<environment_context>", (REMINDERS, "environment")),
-    ("<user_instructions>", (MEMORY, "AGENTS.md")),
-    ("<session_context>", (REMINDERS, "session context")),
-    ("<loaded_context>", (REMINDERS, "session context")),
-    ("<state_snapshot>", (SUMMARY,)),
-    ("Another language model started to solve this problem", (SUMMARY,)),
-)
 _PROJECT_FILE = re.compile(r"# AGENTS\.md instructions for ([^\n]+)\n")
 _PROJECT_DOC = "--- project-doc ---"
 _HOOK = re.compile(r"\s*<hook_context>(.*?)</hook_context>\s*", re.DOTALL)
@@ -152,9 +136,11 @@ class CodexRequests:
         elif kind == "hooks.additional_context":
             yield self._labels.piece(self._labels.hook_label("hook", said), said)
         else:
-            label = _KINDS.get(kind) or ((REMINDERS, kind.partition(".")[0]) if kind and kind != "unknown" else None)
+            label = labels_of("codex").get(kind) or (
+                (REMINDERS, kind.partition(".")[0]) if kind and kind != "unknown" else None
+            )
             fallback = self._labels.words if role == "user" else self._labels.hook_label("hook", said)
-            yield self._labels.piece(label or _opening(said) or fallback, said)
+            yield self._labels.piece(label or opening_label(said, "other") or fallback, said)
 
     def _sent(self, event: Usage, thought: int) -> None:
         place, model = self._window, event.model or self._model
@@ -277,7 +263,7 @@ class GeminiRequests:
             yield self._labels.piece((MEMORY, file[1]), file[0])
             at = file.end()
         if said[at:].strip():
-            label = (REMINDERS, "session context") if at else _opening(said) or self._labels.words
+            label = (REMINDERS, "session context") if at else opening_label(said, "other") or self._labels.words
             yield self._labels.piece(label, said[at:])
 
     def _response(self, part: object) -> Iterator[Piece]:
@@ -297,7 +283,3 @@ class GeminiRequests:
         if found:
             self.thread.items.setdefault(key, found)
             self._window = self.thread.add(self._window, [key])
-
-
-def _opening(said: str) -> Label | None:
-    return next((label for start, label in _OPENINGS if said.lstrip().startswith(start)), None)

@@ -11,10 +11,11 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from typing import Any
 
+from brim.files import data_rows
 from brim.masking import mask
 from brim.tokens.messages import Framing, measure
 from brim.tracking.compaction import fold
@@ -40,30 +41,10 @@ _HOOK = re.compile(r"(\w+)(?::[^\s:]+)? hook (?:additional context|success|feedb
 _BRIMS_HOOK = re.compile(r"[/\\](?:\.brim[/\\]bin[/\\]hook|bin[/\\]hook(?:-unless-resident)?[\"']? \w+ \w+)")
 _BRIMS_TEXT = re.compile(
     r"- Before the compaction this session kept a scratch memory|(?:<note>)?Rules your user set, kept by brim:"
+    r"|Notes agents left, not confirmed:"
     r"|## (?:Constraints|Directives|Procedures|Preferences"
     r"|Workflows|Episodes|Quick reference|Also learned|Unconfirmed notes)\n",
     re.IGNORECASE,
-)
-_OPENINGS: tuple[tuple[str, Label], ...] = (
-    ("# Environment", (REMINDERS, "environment")),
-    ("You are powered by the model", (REMINDERS, "model")),
-    ("The following deferred tools", (TOOLS, "names of deferred tools")),
-    ("Available agent types", (REMINDERS, "agents")),
-    ("The following skills are available", (REMINDERS, "skills")),
-    ("Today's date is", (REMINDERS, "date")),
-    ("Attribution for git commits", (REMINDERS, "attribution")),
-    ("As you answer the user's questions", (REMINDERS, "session context")),
-    ("<total_tokens>", (REMINDERS, "tokens left")),
-    ("[SYSTEM NOTIFICATION", (REMINDERS, "notifications")),
-    ("<task-notification>", (REMINDERS, "notifications")),
-    ("<command-", (YOURS,)),
-    ("<bash-input>", (YOURS,)),
-    ("<local-command-", (REMINDERS, "local commands")),
-    ("<bash-stdout>", (REMINDERS, "local commands")),
-    ("Caveat: The messages below", (REMINDERS, "local commands")),
-    ("Called the Read tool with", (RESULTS, "Read")),
-    ("Result of calling the Read tool", (RESULTS, "Read")),
-    ("This session is being continued from a previous conversation", (SUMMARY,)),
 )
 _GAP = re.compile(r"\n\n+")
 _MCP_INSTRUCTIONS = "# MCP Server Instructions"
@@ -114,6 +95,18 @@ def call_label(name: str, given: object) -> Label:
         return tool_label(name)
     target = known[key]
     return (*tool_label(name), fold(target, LONGEST_LABEL) if key in ("file_path", "path") else short(target))
+
+
+@cache
+def labels_of(group: str) -> dict[str, Label]:
+    """Return the labels of one *group* in ``data/labels.tsv``, by how a text begins or what the client calls it."""
+    rows = data_rows(__file__, "labels.tsv")
+    return {sign: tuple(label.split(" > ")) for found, sign, label in rows if found == group}
+
+
+def opening_label(said: str, group: str) -> Label | None:
+    """Return the label of the first opening of *group* that *said* begins with."""
+    return next((label for start, label in labels_of(group).items() if said.lstrip().startswith(start)), None)
 
 
 @lru_cache(4_096)
@@ -269,8 +262,7 @@ class Labels:
             at = match.end()
         rest = said[at:]
         if rest.strip():
-            opening = next((label for start, label in _OPENINGS if rest.lstrip().startswith(start)), None)
-            yield self.piece(opening or self.words, rest)
+            yield self.piece(opening_label(rest, "claude") or self.words, rest)
 
     def _reminder(self, said: str) -> Iterator[Piece]:
         yield from self.labelled(self._exactly(said) or (), said)
@@ -293,7 +285,7 @@ class Labels:
             yield from self.labelled((), said[begun:])
 
     def _opens(self, said: str, at: int) -> bool:
-        starts = (_MCP_INSTRUCTIONS, *(start for start, _ in _OPENINGS))
+        starts = (_MCP_INSTRUCTIONS, *labels_of("claude"))
         return said.startswith(starts, at) or bool(_HOOK.match(said, at))
 
     def _exactly(self, said: str) -> Label | None:
@@ -320,8 +312,7 @@ class Labels:
         elif stripped.startswith(_MCP_INSTRUCTIONS):
             yield from self._servers(said)
         else:
-            opening = next((known for start, known in _OPENINGS if stripped.startswith(start)), None)
-            yield self.piece(label or opening or (REMINDERS, "other"), said)
+            yield self.piece(label or opening_label(said, "claude") or (REMINDERS, "other"), said)
 
     def _memory(self, said: str) -> Iterator[Piece]:
         """Memory files, each below a line that names it; a line of a file that looks the same isn't a border."""

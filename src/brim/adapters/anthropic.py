@@ -1,0 +1,102 @@
+"""A middleware of the Anthropic SDK with a guard around every request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Unpack
+
+from anthropic import Middleware
+
+from brim.adapters.bodies import Body
+from brim.adapters.guards import Attempts, Guards, Settings, settle, tap
+from brim.guard.conversation import Call, Guard
+
+
+def brim_middleware(guard: Guard | None = None, **settings: Unpack[Settings]) -> BrimMiddleware:
+    """Return a middleware that fits, reserves and settles what a client sends to ``/v1/messages``.
+
+    For ``Anthropic(middleware=[...])`` and ``AsyncAnthropic``: created, parsed or streamed, with or without a raw
+    response. *settings* are those of ``brim.Guard``; conversations are told apart by how they begin. Give a *guard*
+    instead if the client has only one conversation: then you can read its gauge.
+
+    The client's own calls raise ``LimitReached`` and ``DoesNotFit``, before anything is sent.
+    """
+    return BrimMiddleware(Guards(guard, settings))
+
+
+class Answered(Exception):
+    """The provider answered with an error; the SDK raises its own for it."""
+
+    def __init__(self, status_code: int) -> None:
+        super().__init__(f"status {status_code}")
+        self.status_code = status_code
+
+
+class BrimMiddleware(Middleware):
+    """Runs once for each HTTP attempt: attempts of one call share one reservation, by the call's idempotency key."""
+
+    def __init__(self, guards: Guards) -> None:
+        self._guards = guards
+        self.guard: Guard = guards.guard
+        """Ledger, scope and limit: ``guard.status()`` says what was spent."""
+        self._attempts = Attempts()
+
+    def handle(self, request: Any, call_next: Any) -> Any:
+        """Send one attempt of a sync client."""
+        body = _body(request)
+        if body is None:
+            return call_next(request)
+        call = self._attempts.take(request.options.idempotency_key)
+        if call is None:
+            call = body.call(self._guards).__enter__()
+        try:
+            response = call_next(request.copy(body=body.as_sent(call)))
+            if not response.http_response.is_success:
+                raise Answered(response.status_code)
+            answer = response.parse()
+        except BaseException as error:
+            self._attempts.keep(request.options.idempotency_key, call, error)
+            call.__exit__(type(error), error, None)
+            if isinstance(error, Answered):
+                return response
+            raise
+        _take(body, call, answer)
+        return response
+
+    async def handle_async(self, request: Any, call_next: Any) -> Any:
+        """Send one attempt of an async client."""
+        body = _body(request)
+        if body is None:
+            return await call_next(request)
+        call = self._attempts.take(request.options.idempotency_key)
+        if call is None:
+            call = await body.call(self._guards).__aenter__()
+        try:
+            response = await call_next(request.copy(body=body.as_sent(call)))
+            if not response.http_response.is_success:
+                raise Answered(response.status_code)
+            answer = await response.parse()
+        except BaseException as error:
+            self._attempts.keep(request.options.idempotency_key, call, error)
+            await call.__aexit__(type(error), error, None)
+            if isinstance(error, Answered):
+                return response
+            raise
+        _take(body, call, answer)
+        await call.__aexit__(None, None, None)
+        return response
+
+
+def _body(request: Any) -> Body | None:
+    """Return the body of a request that is guarded; None for any other."""
+    path = str(request.url).partition("?")[0].rstrip("/")
+    is_guarded = request.method.lower() == "post" and path.endswith("/v1/messages")
+    return Body(request.json, "anthropic") if is_guarded and isinstance(request.json, Mapping) else None
+
+
+def _take(body: Body, call: Call[Any], answer: Any) -> None:
+    """Settle the answer, or see to it that a stream is settled at its end."""
+    if body.is_streamed:
+        tap(answer, call)
+    else:
+        settle(call, answer)

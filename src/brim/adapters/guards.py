@@ -1,0 +1,152 @@
+"""What every adapter shares: the guard for a model and a conversation."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import Any, Literal, TypedDict
+
+from brim.behaviors import Behavior
+from brim.errors import BrimError, InputError
+from brim.guard.conversation import Call, Guard
+from brim.guard.fitting import Name
+from brim.history.draft import Pin
+from brim.history.entries import Provider
+from brim.history.pruners import Pruner
+from brim.history.summarize import Summarizer
+from brim.models.light import lookup
+from brim.models.response import read_response
+from brim.spend.ledger import Ledger
+from brim.spend.spending import may_be_billed
+
+ATTEMPTS = 1_000
+"""How many calls are remembered that may be tried again."""
+
+
+class Settings(TypedDict, total=False):
+    """What every adapter takes: the settings of ``Guard``, the model aside, which each request names."""
+
+    ledger: str | Ledger | None
+    scope: str
+    limit_usd: float | str | Decimal | None
+    max_output: int | None
+    target: int | None
+    sure: bool
+    strategy: Name | Pruner | None
+    summarize: Summarizer | None
+    exclude_tools: Sequence[str]
+    rules: Iterable[Behavior]
+    rule_tokens: int
+    pin: Pin | None
+    lease: float
+
+
+class Guards:
+    """The guards of an adapter: one for each model and conversation, with one ledger.
+
+    Conversations are told apart by how they begin, or by an id if the framework has one. A *guard* of the caller's is
+    one conversation, whatever it begins with.
+    """
+
+    def __init__(self, guard: Guard | None = None, settings: Settings | None = None) -> None:
+        if guard is not None and settings:
+            raise InputError(f"give a guard or settings, not both: {', '.join(settings)}")
+        if guard is not None and not isinstance(guard, Guard):
+            raise InputError(f"guard must be a brim.Guard, not {guard!r}")
+        self._is_one = guard is not None
+        self.guard: Guard = guard or Guard("", **(settings or {}))
+        """Ledger, scope and limit of every call; its model is that of no request unless the caller gave it."""
+        self._by_model: dict[tuple[str, str], Guard] = {}
+        self._lock = threading.Lock()
+
+    def of(
+        self, model: str, messages: Sequence[Any], provider: Provider | Literal["auto"] = "auto", id: str | None = None
+    ) -> Guard:
+        """Return the guard for the conversation *id*, or for the one that *messages* continue."""
+        with self._lock:
+            key = model, provider
+            if key not in self._by_model:
+                same = self._is_one and model == self.guard.model
+                self._by_model[key] = self.guard if same else self.guard.with_model(model, provider)
+            found = self._by_model[key]
+        if id is not None:
+            return found.conversation(id)
+        return found if self._is_one else found.conversation_of(messages)
+
+    def call(
+        self,
+        model: str,
+        messages: Sequence[Any],
+        *,
+        provider: Provider | Literal["auto"] = "auto",
+        system: Any = None,
+        tools: Sequence[Any] | None = None,
+        max_output: int | None = None,
+        answers: int = 1,
+        has_unseen: bool = False,
+        id: str | None = None,
+    ) -> Call[Any]:
+        """Return the next call of a conversation, for ``with`` or ``async with``.
+
+        *max_output* is the request's own; without one it's the setting's. If neither is given, the request has no
+        limit of its own, and money for the longest answer of the model is reserved. *answers* is how many are asked
+        for, and *has_unseen* whether the provider keeps a part of the prompt.
+        """
+        guard = self.of(model, messages, provider, id)
+        most = max_output if max_output is not None else guard.max_output
+        billed = (lookup(model).max_output if most is None else most) or None
+        return guard.call(
+            messages,
+            system=system,
+            tools=tools,
+            max_output=max_output,
+            billed_output=billed and billed * answers,
+            has_unseen=has_unseen,
+        )
+
+
+class Attempts:
+    """Calls that failed and may be tried again, by a key of theirs.
+
+    Their money stays reserved, because a failed attempt may have been billed. The next attempt takes the same call.
+    """
+
+    def __init__(self) -> None:
+        self._failed: OrderedDict[str, Call[Any]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def take(self, key: str) -> Call[Any] | None:
+        """Return the call of an earlier attempt, if its money is still reserved."""
+        with self._lock:
+            return self._failed.pop(key, None)
+
+    def keep(self, key: str, call: Call[Any], error: BaseException) -> None:
+        """Remember a call that ended in *error*, unless that cost nothing: then its money is given back."""
+        if may_be_billed(error):
+            with self._lock:
+                self._failed[key] = call
+                if len(self._failed) > ATTEMPTS:
+                    self._failed.popitem(last=False)
+
+
+def settle(call: Call[Any], response: object) -> None:
+    """Take what the provider answered; a response without usage leaves the money reserved, with a warning.
+
+    The caller has the answer already: it must not be lost because it can't be paid.
+    """
+    try:
+        reported = read_response(response)
+        if reported.tokens.is_nothing:  # frameworks write zeros where the provider said nothing
+            raise InputError(f"{type(response).__name__}: its usage is empty")
+        call.done(reported)
+    except BrimError as error:
+        kept = "its money stays reserved and counts in full when the lease ends"
+        warnings.warn(f"brim couldn't settle a call, so {kept}: {error}", stacklevel=3)
+
+
+def tap(stream: Any, call: Call[Any]) -> None:
+    """See to it that *call* is settled when *stream*, a ``Stream`` of OpenAI's or Anthropic's SDK, has been read."""
+    stream._iterator = call.stream(stream._iterator)

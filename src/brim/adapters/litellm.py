@@ -1,0 +1,177 @@
+"""LiteLLM with a guard around every request: a logger for its callbacks, and wrapped functions."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any, ClassVar, Unpack
+
+import litellm
+from litellm.integrations.custom_logger import CustomLogger
+
+from brim.adapters.bodies import Body
+from brim.adapters.guards import Attempts, Guards, Settings, settle
+from brim.errors import InputError
+from brim.guard.conversation import Call, Guard
+from brim.history.entries import Provider
+from brim.history.receipt import digest_of
+from brim.spend.spending import may_be_billed
+
+APIS: dict[str, Provider] = {"acompletion": "openai", "aresponses": "responses", "anthropic_messages": "anthropic"}
+"""LiteLLM's async functions that are guarded, and what their arguments look like."""
+OPEN = 10_000
+"""How many calls are remembered whose end LiteLLM hasn't reported."""
+
+
+class BrimLogger(CustomLogger):
+    """Fits, reserves and settles what LiteLLM sends: ``litellm.callbacks = [BrimLogger(limit_usd=5)]``.
+
+    It guards ``acompletion``, ``aresponses`` and ``anthropic_messages``, a ``Router`` and the proxy. LiteLLM asks no
+    logger before a sync ``completion``: use ``wrap`` for that. Pass model and messages by name. *settings* are those
+    of ``brim.Guard``; conversations are told apart by how they begin. Give a *guard* instead if there's only one.
+
+    The money of a stream is settled by a task that LiteLLM starts when the stream ends.
+    """
+
+    # For all loggers: LiteLLM reports the end of a call to the first one of a class that it has ever seen.
+    _open: ClassVar[OrderedDict[str, tuple[str, Call[Any]]]] = OrderedDict()
+    _lock: ClassVar[threading.Lock] = threading.Lock()
+
+    def __init__(self, guard: Guard | None = None, **settings: Unpack[Settings]) -> None:
+        super().__init__()
+        self._guards = Guards(guard, settings)
+        self.guard: Guard = self._guards.guard
+        """Ledger, scope and limit: ``guard.status()`` says what was spent."""
+        self._attempts = Attempts()
+
+    async def async_pre_call_deployment_hook(self, kwargs: dict[str, Any], call_type: Any) -> dict[str, Any] | None:
+        """Fit and reserve one attempt; what this raises, the caller gets."""
+        api = APIS.get(_name(call_type))
+        if api is None:
+            return None
+        body = Body(kwargs, api)
+        if "model" not in kwargs or not body.messages:
+            raise InputError(f"{_name(call_type)}: brim needs model and messages by name, as in model='gpt-4o'")
+        # A router gives each attempt another id and all of them one trace, which may also be that of other requests.
+        trace = kwargs.get("litellm_trace_id") or kwargs.get("litellm_call_id")
+        key = f"{trace} {kwargs['model']} {digest_of(body.messages)}"
+        call = self._attempts.take(key)
+        if call is None:
+            call = await body.call(self._guards).__aenter__()
+        with self._lock:
+            self._open[str(kwargs.get("litellm_call_id"))] = key, call
+            if len(self._open) > OPEN:
+                self._open.popitem(last=False)
+        return body.as_sent(call)
+
+    async def async_post_call_success_deployment_hook(
+        self, request_data: Mapping[str, Any], response: Any, *_: Any
+    ) -> None:
+        """Settle one answer."""
+        _key, call = self._taken(request_data)
+        if call is not None:
+            settle(call, getattr(response, "response", response))  # the last event of a Responses stream has it inside
+            await call.__aexit__(None, None, None)
+
+    async def async_post_call_failure_deployment_hook(
+        self, request_data: Mapping[str, Any], exception: Exception, *_: Any
+    ) -> None:
+        """Give the money back if the attempt provably cost nothing."""
+        key, call = self._taken(request_data)
+        if call is not None:
+            error = _origin(exception)
+            self._attempts.keep(key, call, error)
+            await call.__aexit__(type(error), error, None)
+
+    async def async_log_success_event(self, kwargs: Mapping[str, Any], response_obj: Any, **_: Any) -> None:
+        """Settle a stream that has ended, and release an answer that came from LiteLLM's own cache."""
+        _key, call = self._taken(kwargs)
+        if call is None:
+            return
+        if kwargs.get("cache_hit"):
+            call.release()
+        else:
+            settle(call, response_obj)
+        await call.__aexit__(None, None, None)
+
+    def log_pre_api_call(self, *_: Any, kwargs: Mapping[str, Any], **__: Any) -> None:
+        """Warn about a request that LiteLLM sends without having asked."""
+        if kwargs.get("call_type") == "completion":
+            hint = "use brim.adapters.litellm.wrap, or acompletion"
+            warnings.warn(f"litellm.completion isn't guarded by BrimLogger: {hint}", stacklevel=2)
+
+    def _taken(self, about: Mapping[str, Any]) -> tuple[str, Call[Any] | None]:
+        with self._lock:
+            return self._open.pop(str(about.get("litellm_call_id")), ("", None))
+
+
+def wrap(guard: Guard | None = None, **settings: Unpack[Settings]) -> Wrapped:
+    """Return ``completion`` and ``acompletion`` of LiteLLM with a guard: ``wrap(limit_usd=5).completion(...)``.
+
+    They take and return what LiteLLM's take and return; a stream is an iterator of its chunks. Don't use a
+    ``BrimLogger`` as well: then every call is paid twice.
+    """
+    return Wrapped(Guards(guard, settings))
+
+
+class Wrapped:
+    """LiteLLM's functions with a guard around every request."""
+
+    def __init__(self, guards: Guards) -> None:
+        self._guards = guards
+        self.guard: Guard = guards.guard
+        """Ledger, scope and limit: ``guard.status()`` says what was spent."""
+
+    def completion(self, model: str, messages: list[Any], **more: Any) -> Any:
+        """Call ``litellm.completion``."""
+        body = Body({"model": model, "messages": messages, **more}, "openai")
+        with body.call(self._guards) as call:
+            try:
+                answer = litellm.completion(**body.as_sent(call))
+            except Exception as error:
+                _failed(call, error)
+                raise
+            if body.is_streamed:
+                return call.stream(chunk for chunk in answer)  # LiteLLM's own object is an async iterator as well
+            _take(call, answer)
+        return answer
+
+    async def acompletion(self, model: str, messages: list[Any], **more: Any) -> Any:
+        """Call ``litellm.acompletion``."""
+        body = Body({"model": model, "messages": messages, **more}, "openai")
+        async with body.call(self._guards) as call:
+            try:
+                answer = await litellm.acompletion(**body.as_sent(call))
+            except Exception as error:
+                _failed(call, error)
+                raise
+            if body.is_streamed:
+                return call.stream(answer)
+            _take(call, answer)
+        return answer
+
+
+def _take(call: Call[Any], answer: Any) -> None:
+    """Settle an answer, or release it if it came from LiteLLM's own cache."""
+    if (getattr(answer, "_hidden_params", None) or {}).get("cache_hit"):
+        call.release()
+    else:
+        settle(call, answer)
+
+
+def _failed(call: Call[Any], error: Exception) -> None:
+    if not may_be_billed(_origin(error)):
+        call.release()
+
+
+def _origin(error: BaseException) -> BaseException:
+    """Return the error that LiteLLM translated: its own says 500 where no connection was made."""
+    while type(error).__module__.startswith("litellm") and error.__context__ is not None:
+        error = error.__context__
+    return error
+
+
+def _name(call_type: Any) -> str:
+    return str(getattr(call_type, "value", call_type))

@@ -1,0 +1,132 @@
+"""pydantic-ai: a capability for ``Agent``.
+
+agent = Agent(model, capabilities=[Brim(limit_usd=5)])
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any, Unpack
+
+from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.messages import InstructionPart, ModelMessage, ModelResponse
+from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
+from pydantic_ai.models.fallback import FallbackModel
+from pydantic_ai.models.wrapper import WrapperModel
+from pydantic_ai.settings import ModelSettings
+from pydantic_ai.tools import RunContext
+
+from brim.adapters.guards import Guards, Settings, settle
+from brim.errors import InputError
+from brim.guard import Call, Guard
+
+
+class Brim(AbstractCapability[Any]):
+    """Fits, reserves, settles and measures every request to an agent's model.
+
+    It takes the arguments of ``Guard``, or a *guard*. *model* is only needed if the name of the agent's model isn't one
+    that brim knows, such as a deployment's. What is cut is missing in the request only; the history keeps it.
+
+    Every attempt is a call of its own, with the model that answers it. Runs with the same ``conversation_id`` are one
+    conversation. List it last: capabilities that come later change requests that were fitted already.
+    """
+
+    def __init__(self, model: str = "", *, guard: Guard | None = None, **settings: Unpack[Settings]) -> None:
+        self._model = model
+        self._guards = Guards(guard, settings)
+
+    @property
+    def guard(self) -> Guard:
+        """Where the money of all conversations is counted: ``guard.status()``."""
+        return self._guards.guard
+
+    def get_wrapper_model(self, model: Model) -> Model:
+        """Return *model* with a guard around its requests."""
+        if isinstance(model, FallbackModel):
+            raise InputError(
+                "brim can't reserve money for a FallbackModel before it has chosen a model: "
+                "use capabilities=[ModelFallback(...), Brim(...)]"
+            )
+        return GuardedModel(model, self._guards, self._model or model.model_name)
+
+    @classmethod
+    def get_serialization_name(cls) -> None:
+        """Return None: a ledger can't be written into a spec."""
+
+
+class GuardedModel(WrapperModel):
+    """A model with a guard around each request."""
+
+    def __init__(self, wrapped: Model, guards: Guards, name: str) -> None:
+        super().__init__(wrapped)
+        self._guards, self._name = guards, name
+
+    async def request(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+    ) -> ModelResponse:
+        """Send what fits, if there's money for it."""
+        async with self._call(messages, model_settings, model_request_parameters) as call:
+            sent = self._sent(call, model_settings, model_request_parameters)
+            response = await self.wrapped.request(*sent)
+            settle(call, response)
+        return response
+
+    @asynccontextmanager
+    async def request_stream(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+        run_context: RunContext[Any] | None = None,
+    ) -> AsyncGenerator[StreamedResponse]:
+        """Send what fits, if there's money for it; a stream that is left early keeps its reservation."""
+        async with self._call(messages, model_settings, model_request_parameters) as call:
+            sent = self._sent(call, model_settings, model_request_parameters)
+            async with self.wrapped.request_stream(*sent, run_context) as stream:
+                yield stream
+            response = stream.get()
+            if response.state in ("complete", "suspended"):
+                settle(call, response)
+
+    def _call(
+        self, messages: Sequence[ModelMessage], settings: ModelSettings | None, parameters: ModelRequestParameters
+    ) -> Call[ModelMessage]:
+        ids = (message.conversation_id for message in reversed(messages))
+        tools, given = _tools(parameters), dict(settings or {})
+        if tools and "1h" in given.values():  # a cache for an hour costs more to write
+            tools[-1] = {**tools[-1], "cache_control": {"ttl": "1h"}}
+        return self._guards.call(
+            self._name,
+            messages,
+            tools=tools,
+            max_output=given.get("max_tokens"),
+            id=next(filter(None, ids), None),
+        )
+
+    def _sent(
+        self, call: Call[ModelMessage], settings: ModelSettings | None, parameters: ModelRequestParameters
+    ) -> tuple[list[ModelMessage], ModelSettings | None, ModelRequestParameters]:
+        """Return what is sent instead of what was given."""
+        if call.system:  # the guard's rules: what the agent says itself is in the messages
+            rules = InstructionPart(content=call.system, dynamic=False)
+            parameters = replace(parameters, instruction_parts=[*(parameters.instruction_parts or ()), rules])
+        most = self._guards.guard.max_output
+        if most is not None:
+            settings = {"max_tokens": most, **(settings or {})}
+        return call.messages, settings, parameters
+
+
+def _tools(parameters: ModelRequestParameters) -> list[dict[str, Any]]:
+    """Return what the model is told of its tools, the provider's own ones, and the schema of the answer."""
+    functions = [
+        {"name": tool.name, "description": tool.description, "parameters": tool.parameters_json_schema}
+        for tool in (*parameters.declared_function_tools, *parameters.output_tools)
+    ]
+    shape = None if parameters.output_tools else parameters.output_object
+    answer = [] if shape is None else [{"name": "answer", "parameters": shape.json_schema}]
+    return [*functions, *({"type": tool.kind} for tool in parameters.native_tools), *answer]

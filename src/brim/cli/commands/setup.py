@@ -1,0 +1,456 @@
+"""``brim init``, ``upgrade``, ``uninstall``, ``pause``, ``doctor`` and ``trust``: brim in the agents here."""
+
+from __future__ import annotations
+
+import os
+import time
+from argparse import SUPPRESS, ArgumentParser, Namespace
+from collections import Counter
+from collections.abc import Callable
+
+from brim.cli.commands.config import show_setting
+from brim.cli.options import (
+    add_json,
+    add_yes,
+    command,
+    need_person,
+    one_of,
+    option,
+    says_yes,
+    scope_option,
+    tokens,
+    whole_number,
+    working_folder,
+)
+from brim.cli.output import (
+    block,
+    counted,
+    day,
+    emit,
+    facts,
+    heading,
+    home_path,
+    lines,
+    note,
+    paint,
+    printable,
+    say,
+    say_paged,
+    table,
+    tell_all,
+)
+from brim.cli.rule_view import whole
+from brim.config.places import agents_environment, project_folder, user_folder
+from brim.errors import InputError
+from brim.install import installation
+from brim.install.agents import ALL, HOOKS, NAMES
+from brim.install.changes import Change
+from brim.install.doctor import FIX, OFF, OK, WRONG, Diagnosis, diagnose
+from brim.install.git_exclude import exclude_file
+from brim.install.installation import Installed, Uninstalled, Upgraded
+from brim.scratch.entries import Entry
+from brim.store.consent import Consent
+from brim.store.trust import is_trusted, trusted_projects, untrust
+from brim.workspace import Workspace
+
+
+def agent_option(default: str) -> Callable[[ArgumentParser], object]:
+    """Return what adds ``--agent``; *default* says who is meant without it."""
+    text = f"{', '.join(NAMES)} or all; may be repeated (default: {default})"
+    return option("--agent", action="append", choices=(*NAMES, "all"), metavar="NAME", help=text)
+
+
+START_TOKENS = tokens("most tokens at the start of a session, saved as a setting; 0 is off", type=whole_number(0))
+
+
+@command(
+    one_of(
+        option("--global", **scope_option("user"), default="user", help="for every project (the default)"),
+        option("--project", **scope_option("project"), help="for the project around here only"),
+    ),
+    agent_option("all that are found"),
+    option("--hooks", choices=HOOKS, help="all, or rules only, without memory and limit (default: as before, or all)"),
+    START_TOKENS,
+    option("--resident", action="store_true", help=SUPPRESS),
+    option("--no-statusline", action="store_true", help="leave the status line as it is"),
+    add_yes,
+    add_json,
+)
+def init(options: Namespace) -> int:
+    """Add brim to your agents, or bring it up to date.
+
+    Adds hooks to the settings files of your agents, a /learn command ($learn in Codex) for teaching rules inside a
+    session and, for Claude Code, the status line. Your own entries stay. Before
+    its first change to a file, brim writes a backup next to it; 'brim uninstall' restores the file. Running it again
+    updates brim's own entries and files, and changes nothing if they are current.
+
+    With --project, brim is added to this project only, in files that git ignores (through .git/info/exclude), and asks
+    whether agents may use the project's rules.
+
+    Examples:
+      brim init
+      brim init --agent claude --tokens 1500
+      brim init --project --hooks injection-only --dry-run
+    """
+    if options.resident:
+        note("resident hooks are gone, since ordinary ones are fast: --resident changes nothing")
+    if not options.dry_run:
+        _check_person(options)
+    done = installation.install(
+        os.environ,
+        working_folder(),
+        agents=agents_of(options.agent),
+        scope=options.scope,
+        hooks=options.hooks,
+        status_line=not options.no_statusline,
+        token_budget=options.token_budget,
+        trusting=options.yes and options.as_json,
+        dry_run=options.dry_run,
+    )
+    if done.trusted is False and not options.as_json and not agents_environment(os.environ):
+        _ask_for_trust(yes=options.yes)
+    emit(done, _show, options.as_json)
+    tell_all(*done.problems, *([done.reason] if done.reason else done.skipped.values()))
+    return done.exit_code
+
+
+@command(START_TOKENS, add_json)
+def upgrade(options: Namespace) -> int:
+    """Bring the launcher and brim's databases up to date, as 'brim init' does.
+
+    The hooks in your agents' settings stay as they are; if this version would install others, brim says so.
+
+    Example:
+      brim upgrade
+    """
+    if options.token_budget is not None:
+        need_person("changes settings")
+    done = installation.upgrade(os.environ, working_folder(), token_budget=options.token_budget)
+    emit(done, _show_upgraded, options.as_json)
+    tell_all(*(f"{path}: its hooks are out of date: 'brim init' updates them" for path in done.differ), *done.broken)
+    if not done.files:
+        note("brim isn't installed in any agent: run 'brim init'")
+    return done.exit_code
+
+
+def _show_upgraded(done: Upgraded) -> None:
+    for path in done.launchers:
+        say(home_path(f"updated: {path}"))
+    for path, migrated in done.stores.items():
+        say(home_path(f"{'brought up to date' if migrated else 'up to date'}: {path}"))
+    if done.budget is not None:
+        show_setting(done.budget)
+
+
+def _show(done: Installed) -> None:
+    rows = []
+    for each in done.agents:
+        more = [", status line"] * each["status_line"] + [f", {each['command']}"] * bool(each["command"])
+        extra = f"{len(each['hooks']) or 'its plugin has the'} hooks{''.join(more)}"
+        state = "unchanged" if not each["changed"] else "would change" if done.dry_run else "installed"
+        rows.append([NAMES[each["agent"]], state, extra, home_path(each["file"])])
+    if done.dry_run:
+        show_differences([*done.changes, *done.commands])
+    if rows:
+        say(table(rows))
+    for backup in done.backups.values():
+        say(home_path(f"backup: {backup}"))
+    if done.hidden:
+        say(home_path(f"hidden from git in {exclude_file(done.hidden[0])}"))
+    if done.budget is not None:
+        show_setting(done.budget)
+    tell_all(*(["nothing was changed"] if done.dry_run else done.next_steps))
+
+
+def _check_person(options: Namespace) -> None:
+    """Raise if an agent asks for more than the hooks: fewer of them, another budget, or its user's trust."""
+    if options.hooks not in (None, ALL):
+        need_person("installs rules without memory and limits")
+    if options.token_budget is not None:
+        need_person("changes settings")
+    if options.yes and options.scope == "project":
+        need_person("trusts a project")
+
+
+def _ask_for_trust(*, yes: bool) -> None:
+    if trust.run(Namespace(folder=None, as_list=False, remove=False, yes=yes, dry_run=False, as_json=False)):
+        note("until you trust it, agents hear only your own rules: 'brim trust' asks again")
+
+
+def agents_of(given: list[str] | None) -> list[str]:
+    """Return the agents that ``--agent`` was *given*."""
+    return [name for name in NAMES if given and (name in given or "all" in given)]
+
+
+def show_differences(changes: list[Change]) -> None:
+    """Print what would change in each file, as ``diff -u`` does."""
+    from difflib import unified_diff
+
+    for change in changes:
+        path, before, after = change.target.path, change.before, change.after
+        names = ("(no file)" if before is None else path, "(no file)" if after is None else path)
+        for line in unified_diff((before or "").splitlines(), (after or "").splitlines(), *names, n=2, lineterm=""):
+            colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
+            say(paint(printable(line), colour) if colour else printable(line))
+
+
+# Out again -------------------------------------------------------------------------------------------------------
+
+_DONE = {
+    (False, False): ("not installed", "not installed"),
+    (True, False): ("taken out", "would change"),
+    (True, True): ("removed the file", "would be removed"),
+}
+"""What is said of a file that was (changed, removed): when it is done, and before."""
+
+
+@command(
+    agent_option("all of them"),
+    option("--dry-run", action="store_true", help="only show what would be done"),
+    add_json,
+)
+def uninstall(options: Namespace) -> int:
+    """Remove brim from your agents.
+
+    Takes out everything that 'brim init' put into their settings, in every project, and nothing else. A file that you
+    haven't changed since is restored exactly. Your rules and brim's own settings stay, so 'brim init' brings it all
+    back.
+
+    Examples:
+      brim uninstall --dry-run
+      brim uninstall
+      brim uninstall --agent codex
+    """
+    if not options.dry_run:
+        need_person("uninstalls brim")
+    done = installation.uninstall(
+        os.environ, working_folder(), agents=agents_of(options.agent), dry_run=options.dry_run
+    )
+    emit(done, _show_uninstalled, options.as_json)
+    for agent in done.served:
+        note(f"{NAMES[agent]} still starts 'brim mcp': '{agent} mcp list' names it, '{agent} mcp remove' ends that")
+    tell_all(*done.broken, *(f"brim's plugin is still there: '{each}' removes it" for each in done.plugins))
+    return done.exit_code
+
+
+def _show_uninstalled(done: Uninstalled) -> None:
+    if not done.changes and not done.server and not done.broken:
+        note("brim isn't installed in any agent; nothing was changed")
+        return
+    if done.dry_run:
+        show_differences([*done.changes, *done.commands])
+    rows = [
+        [NAMES[each["agent"]], _DONE[each["changed"], each["removed"]][done.dry_run], home_path(each["file"])]
+        for each in done.agents
+    ]
+    if rows:
+        say(table(rows))
+    for backup in done.backups.values():
+        say(home_path(f"backup with brim: {backup}"))
+    if done.dry_run:
+        note("nothing was changed")
+    elif done.is_complete and os.path.isdir(done.home):
+        note(f"your rules stay in {done.home}")
+
+
+# A pause ---------------------------------------------------------------------------------------------------------
+
+
+@command(
+    option("time", nargs="?", metavar="TIME", help="how long, such as 30m, 2h or 1d (default: until 'brim resume')"),
+    option("--off", action="store_true", help="the same as 'brim resume'"),
+    add_json,
+)
+def pause(options: Namespace) -> int:
+    """Silence every hook in every agent, for a while or until 'brim resume'.
+
+    Nothing is uninstalled, and nothing is recorded meanwhile. For one process alone, set BRIM_DISABLE=1 in its
+    environment.
+
+    Examples:
+      brim pause
+      brim pause 30m
+    """
+    if options.off or options.time == "resume":
+        return resume.run(options)
+    need_person("pauses brim")
+    seconds = None if options.time is None else installation.duration(options.time)
+    done = installation.pause(os.environ, seconds=seconds)
+    until = time.strftime(" until %Y-%m-%d %H:%M", time.localtime(done["until"])) if "until" in done else ""
+    already = "" if done["changed"] or until else " already"
+    return emit(done, f"brim is paused{until}{already}: 'brim resume' ends it", options.as_json)
+
+
+@command(add_json)
+def resume(options: Namespace) -> int:
+    """End the pause: hooks answer again.
+
+    Example:
+      brim resume
+    """
+    done = installation.resume(os.environ)
+    return emit(done, f"brim is not paused{'' if done['changed'] else ' already'}", options.as_json)
+
+
+# Whether it works ------------------------------------------------------------------------------------------------
+
+_COLOURS = {OK: "green", OFF: "faint", WRONG: "red"}
+
+
+@command(option("--fix", action="store_true", help="fix what needs no decision"), add_json)
+def doctor(options: Namespace) -> int:
+    """Check what is installed where, and whether it works.
+
+    Runs a hook to see whether it answers and how long it takes (in a temporary home, so nothing is recorded), counts
+    the tokens that brim itself adds, and says what to correct. With --fix, it corrects what needs no decision of yours:
+    the launcher, hooks in the settings, files of an older version. Exits with 1 if something is wrong.
+
+    Examples:
+      brim doctor
+      brim doctor --fix
+      brim doctor --json
+    """
+    found = diagnose(os.environ, working_folder(), fix=options.fix, tool_tokens=_tool_tokens)
+    tell_all(*found.problems)
+    return emit(found, _show_diagnosis, options.as_json, code=found.exit_code)
+
+
+def _show_diagnosis(found: Diagnosis) -> None:
+    rows = [("Fixed", home_path(text)) for text in found.fixed]
+    for each in found.findings:
+        missing = each.text == "not found"
+        state = paint(f"{'not found' if missing else each.state:<9}", _COLOURS[each.state])
+        text = "\n".join([home_path(each.text), *each.facts.get("lines", ())])
+        rows.append((f"{each.what[:1].upper() + each.what[1:]:<11}  {state}", " " if missing else text))
+    say(facts(rows))
+    if found.wrong:
+        fix = " ('brim doctor --fix' fixes what it can)" if any(each.fix == FIX for each in found.wrong) else ""
+        note(f"{counted(len(found.wrong), 'problem')} to fix{fix}")
+
+
+def _tool_tokens(model: str | None) -> int | None:
+    """Return what the tools and instructions of the MCP server take for *model*; None if it isn't installed."""
+    try:
+        from brim.mcp.server import INSTRUCTIONS
+        from brim.mcp.tools import tool_costs
+    except ImportError:
+        return None
+    from brim.tokens.counters import counter_for
+
+    counter = counter_for(model)
+    return sum(cost.tokens for cost in tool_costs(counter)) + int(counter.count(INSTRUCTIONS))
+
+
+# Trust -----------------------------------------------------------------------------------------------------------
+
+
+@command(
+    option("folder", nargs="?", metavar="DIR", help="a project's folder (default: the one around here)"),
+    one_of(
+        option("--list", action="store_true", dest="as_list", help="list the trusted projects"),
+        option("--remove", action="store_true", help="stop trusting it"),
+    ),
+    add_yes,
+    add_json,
+)
+def trust(options: Namespace) -> int:
+    """Let agents use this project's rules and settings.
+
+    Anyone may have written the .brim/ folder of a project that you cloned, so hooks and servers ignore it until you
+    trust it. brim first shows everything that this would let in, whole. What changes later by other ways than brim,
+    such as a pull, is left out until you run this again: then it shows only that. Memory in .context/ that wasn't made
+    here is shown too. Your own constraints stay in force, whatever a project says. Commands that you type yourself
+    always use the project.
+
+    Examples:
+      brim trust
+      brim trust ~/shop --yes
+      brim trust --list
+      brim trust --remove
+    """
+    user = user_folder(os.environ)
+    if options.as_list:
+        if options.folder is not None:
+            raise InputError(f"--list lists every trusted project, so it takes no {options.folder}")
+        return _list_trusted(user, as_json=options.as_json)
+    return _remove_trust(options, user) if options.remove else _trust(options)
+
+
+def _list_trusted(user: str, *, as_json: bool) -> int:
+    rows, projects = [["since", "project", ""]], []
+    for path, at in trusted_projects(user).items():
+        valid = is_trusted(path, user)
+        projects.append({"project": path, "since": day(at), "valid": valid})
+        gone = "" if valid else "is gone, or another folder is in its place: not trusted"
+        rows.append([day(at), home_path(path), gone])
+    if not projects:
+        note("no trusted projects yet: run 'brim trust' in one")
+    return emit({"projects": projects}, heading(table(rows)) if projects else "", as_json)
+
+
+def _remove_trust(options: Namespace, user: str) -> int:
+    path = os.path.realpath(options.folder if options.folder is not None else working_folder() or "/")
+    if path not in trusted_projects(user):
+        path = (project_folder(os.environ, path) if os.path.isdir(path) else None) or path
+    was = path in trusted_projects(user)
+    if was and not options.dry_run:
+        untrust(path, user, now=time.time())
+    said = f"{home_path(path)} {'would no longer be' if options.dry_run else 'is no longer'} trusted" if was else ""
+    found = {"project": path, "trusted": was and options.dry_run, "changed": was and not options.dry_run}
+    emit(found, said, options.as_json)
+    if not was and not options.as_json:
+        note(f"{path} wasn't trusted; nothing was changed")
+    return 0 if was else 1
+
+
+def _trust(options: Namespace) -> int:
+    if not options.dry_run:
+        need_person("trusts a project")
+    folder = options.folder if options.folder is not None else working_folder()
+    if folder is None or not os.path.isdir(folder):
+        raise InputError(f"{options.folder or 'the working folder'}: no such folder")
+    workspace = Workspace(os.environ, folder, who="person", now=time.time())
+    found = workspace.consent()
+    if found is None:
+        raise InputError(f"{folder}: not a project: no .brim/ or .git in it or above it")
+    if not options.as_json:
+        say_paged(_view(found))
+    done = found.trusted and not found.is_new
+    if not done and not options.dry_run:
+        refusal = "agents are not told this" if found.trusted else "the project is not trusted"
+        done = says_yes("Let agents be told this, and what you store here later?", yes=options.yes, no=refusal)
+        if done:
+            found.accept(now=workspace.now)
+    changed = done and (found.is_new or not found.trusted)
+    said = "trusted now; 'brim trust --remove' undoes this" if changed else "already trusted"
+    told = {"project": found.project, "trusted": found.trusted or done, "changed": changed, **found.to_dict()}
+    return emit(told, said if done else "", options.as_json, code=0 if done or options.dry_run else 1)
+
+
+def _view(found: Consent) -> str:
+    """Return all of it for a person: whole, and with everything visible."""
+    counts = Counter(each.kind.value for each in found.rules)
+    kinds = ", ".join(f"{n:,} {kind}" if kind == "episodic" else counted(n, kind) for kind, n in counts.items())
+    since = ", new or changed since you trusted it" if found.trusted and found.is_new else ""
+    shared = os.path.exists(os.path.join(found.project, ".brim", "behaviors.jsonl"))
+    sets = [f"  {key}: {value}" for key, value in found.settings.items()]
+    parts = [
+        f"{home_path(found.project)}: {counted(len(found.rules), 'rule')}{f' ({kinds})' if kinds else ''}{since}",
+        *map(whole, found.rules),
+        lines("it sets in .brim/config.yaml", *map(printable, sets)) if sets else "",
+        *(
+            f"{home_path(folder)}: memory that wasn't made here\n{_entries(each)}"
+            for folder, each in found.memory.items()
+        ),
+        lines(*(printable(f"not followed: {text}") for text in found.refused)),
+        ".brim/behaviors.jsonl is used only after 'brim rules import'" if shared else "",
+    ]
+    return "\n\n".join(filter(None, parts))
+
+
+def _entries(entries: list[Entry]) -> str:
+    shown = []
+    for each in entries:
+        refs = [f"  {key}: {value}" for key, value in each.refs.items()]
+        shown.append(lines(printable(f"#{each.number} {each.kind}"), block(each.text), *map(printable, refs)))
+    return "\n".join(shown)

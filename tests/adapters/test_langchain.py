@@ -1,0 +1,225 @@
+"""``BrimMiddleware`` with LangChain itself: OpenAI's chat and Responses APIs, and Anthropic's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from pydantic import BaseModel
+
+pytest.importorskip("langchain", reason="LangChain isn't installed: run scripts/adapters langchain")
+
+from langchain.agents import create_agent
+from langchain.agents.structured_output import ProviderStrategy, StructuredOutputValidationError
+from langchain.tools import ToolRuntime, tool
+from langchain_anthropic import ChatAnthropic
+from langchain_core.caches import InMemoryCache
+from langchain_core.language_models.fake_chat_models import FakeListChatModel
+from langchain_core.messages import HumanMessage
+from langchain_core.tools import StructuredTool
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from langchain_openai import ChatOpenAI
+from langgraph.checkpoint.memory import InMemorySaver
+
+from brim.adapters.langchain import BrimMiddleware
+from brim.behaviors import Behavior
+from brim.errors import InputError
+from brim.store import open_ledger
+from brim.tokens import counter_for
+from tests.adapters.contract import SYSTEM, TASK, WINDOW, Agent, Contract, Read, contents, said_by_program
+from tests.adapters.model import Model, parallel
+
+
+class LangChainAgent(Agent):
+    def __init__(self, model: Any, **settings: Any) -> None:
+        self.model, self.middleware = model, BrimMiddleware(**settings)
+
+    def made(self, read_file: Read) -> Any:
+        tool = StructuredTool.from_function(read_file, name="read_file", description="Reads a file.")
+        return create_agent(self.model, [tool], system_prompt=SYSTEM, middleware=[self.middleware])
+
+    def run(self, task: str, read_file: Read, *, stream: bool) -> str:
+        given: Any = {"messages": [("user", task)]}
+        if not stream:
+            return str(self.made(read_file).invoke(given, ABOUT)["messages"][-1].text)
+        last = None
+        for mode, seen in self.made(read_file).stream(given, ABOUT, stream_mode=["messages", "values"]):
+            last = seen if mode == "values" else last
+        return str(last["messages"][-1].text) if last else ""
+
+    async def arun(self, task: str, read_file: Read, *, stream: bool) -> str:
+        given: Any = {"messages": [("user", task)]}
+        if not stream:
+            return str((await self.made(read_file).ainvoke(given, ABOUT))["messages"][-1].text)
+        last = None
+        async for mode, seen in self.made(read_file).astream(given, ABOUT, stream_mode=["messages", "values"]):
+            last = seen if mode == "values" else last
+        return str(last["messages"][-1].text) if last else ""
+
+
+ABOUT: Any = {"recursion_limit": 200}
+
+
+class TestChat(Contract):
+    def agent(self, url: str, **settings: Any) -> Agent:
+        about: Any = {"base_url": f"{url}/v1", "api_key": "none", "stream_usage": True}
+        return LangChainAgent(ChatOpenAI(model="gpt-4o", **about), **settings)
+
+
+class TestResponses(Contract):
+    ways: ClassVar[tuple[str, ...]] = ("plain", "async-stream")
+
+    def agent(self, url: str, **settings: Any) -> Agent:
+        about: Any = {"base_url": f"{url}/v1", "api_key": "none", "use_responses_api": True}
+        return LangChainAgent(ChatOpenAI(model="gpt-4o", **about), **settings)
+
+
+class TestAnthropic(Contract):
+    ways: ClassVar[tuple[str, ...]] = ("plain", "async-stream")
+    model_name: ClassVar[str] = "claude-sonnet-4-6"
+
+    def agent(self, url: str, **settings: Any) -> Agent:
+        model: Any = ChatAnthropic(model_name="claude-sonnet-4-6", base_url=url, api_key="none")
+        return LangChainAgent(model, **settings)
+
+
+@pytest.fixture
+def model() -> Iterator[Model]:
+    with Model(window=WINDOW, script=parallel(1)) as started:
+        yield started
+
+
+def chat(model: Model, **more: Any) -> Any:
+    return ChatOpenAI(model="gpt-4o", base_url=f"{model.url}/v1", api_key="none", **more)
+
+
+def ask(agent: Any, *messages: Any, thread: str = "") -> Any:
+    about: Any = {"configurable": {"thread_id": thread}} if thread else {}
+    return agent.invoke({"messages": list(messages)}, about)
+
+
+@tool
+def read_file(path: str) -> str:
+    """Reads a file."""
+    return contents(path)
+
+
+def test_the_state_keeps_what_the_request_leaves_out(model: Model) -> None:
+    model.script = parallel(20)
+    brim = BrimMiddleware(target=2_000, max_output=500)
+    found = create_agent(chat(model), [read_file], middleware=[brim]).invoke(
+        {"messages": [("user", TASK)]}, {"recursion_limit": 100}
+    )
+    texts = [message.content for message in found["messages"] if message.type == "tool"]
+    assert texts == [contents(path) for path in (text.split()[1] for text in texts)]
+    assert any("[Cleared" in str(message) for message in model.answered[-1].messages)
+
+
+def test_a_thread_is_a_conversation_and_stays_cut(model: Model) -> None:
+    model.script = lambda turn: ["Done."] if turn % 6 == 5 else parallel(99)(turn)
+    brim = BrimMiddleware(limit_usd=1, target=4_000, max_output=500)
+    agent = create_agent(chat(model), [read_file], middleware=[brim], checkpointer=InMemorySaver())
+    for question in (TASK, "And now?", "And then?", "Sure?"):
+        ask(agent, ("user", question), thread="one")
+    assert len(model.answered) == 24
+    assert 1 <= model.rewritten(TASK) <= 10
+    assert brim.guard.status().spent == model.spent  # type: ignore[union-attr]
+
+
+def test_the_answers_own_limit_and_the_models_are_kept(model: Model) -> None:
+    for brim, about, sent in (
+        (BrimMiddleware(limit_usd=1), {"max_tokens": 300}, 300),
+        (BrimMiddleware(limit_usd=1, max_output=200), {"max_tokens": 300}, 200),
+        (BrimMiddleware(limit_usd=1), {}, None),
+    ):
+        ask(create_agent(chat(model, **about), [], middleware=[brim]), ("user", TASK))
+        assert model.answered[-1].body.get("max_completion_tokens") == sent
+
+
+def test_rules_are_told_in_the_system_prompt(model: Model) -> None:
+    brim = BrimMiddleware(rules=[Behavior("uv", "use-uv", "constraint", "Install packages with uv.")], max_output=500)
+    ask(create_agent(chat(model), [], system_prompt=SYSTEM, middleware=[brim]), ("user", TASK))
+    said = model.answered[-1].messages[0]
+    assert said["role"] == "system"
+    assert said["content"].startswith(SYSTEM)
+    assert "Install packages with uv." in said["content"]
+
+
+class Bug(BaseModel):
+    line: int
+
+
+def test_an_answer_that_is_not_valid_is_paid(model: Model) -> None:
+    model.script = lambda _: ["no JSON"]
+    brim = BrimMiddleware(limit_usd=1, max_output=500)
+    agent = create_agent(chat(model), [], response_format=ProviderStrategy(Bug), middleware=[brim])
+    with pytest.raises(StructuredOutputValidationError):
+        ask(agent, ("user", TASK))
+    found = brim.guard.status()
+    assert found is not None
+    assert (found.reserved, found.spent) == (0, model.spent)
+    assert model.spent > 0
+
+
+def test_an_answer_from_langchains_cache_costs_nothing(model: Model) -> None:
+    model.script = lambda _: ["Done."]
+    brim = BrimMiddleware(limit_usd=1, max_output=500)
+    agent = create_agent(chat(model, cache=InMemoryCache()), [], middleware=[brim])
+    for _ in range(3):
+        ask(agent, HumanMessage(TASK, id="m1"))
+    found = brim.guard.status()
+    assert len(model.answered) == 1
+    assert found is not None
+    assert (found.reserved, found.spent) == (0, model.spent)
+
+
+def test_a_response_without_usage_keeps_its_reservation_and_its_answer(model: Model) -> None:
+    model.script = lambda _: ["Done."]
+    brim = BrimMiddleware(limit_usd=1, max_output=500)
+    agent = create_agent(chat(model), [], middleware=[brim])
+    with pytest.warns(UserWarning, match="its money stays reserved"):
+        *_, last = agent.stream({"messages": [("user", TASK)]}, stream_mode=["messages", "values"])
+    assert last[1]["messages"][-1].text == "Done."
+    assert brim.guard.status().reserved > 0  # type: ignore[union-attr]
+
+
+class Nameless(FakeListChatModel):
+    """A model that doesn't say what it is."""
+
+
+def test_a_model_without_a_name_is_refused_unless_it_is_named() -> None:
+    agent = create_agent(Nameless(responses=["Done."]), [], middleware=[BrimMiddleware()])
+    with pytest.raises(InputError, match="Nameless doesn't say which model it calls: name it"):
+        ask(agent, ("user", TASK))
+    named = create_agent(Nameless(responses=["Done."]), [], middleware=[BrimMiddleware("gpt-4o")])
+    with pytest.warns(UserWarning, match="couldn't settle"):
+        assert ask(named, ("user", TASK))["messages"][-1].text == "Done."
+
+
+def test_wrong_settings_are_refused_at_once() -> None:
+    with pytest.raises(InputError):
+        BrimMiddleware(limit_usd="a lot")
+    with pytest.raises(InputError):
+        BrimMiddleware(strategy="none")  # type: ignore[arg-type]
+
+
+def test_the_tools_that_langchain_puts_in_are_not_counted() -> None:
+    @tool
+    def inspect(path: str, runtime: ToolRuntime) -> str:
+        """Reads a file."""
+        return path
+
+    hello = [{"role": "user", "content": "Hi"}]
+    for name in ("gpt-4o", "claude-sonnet-4-6", "gemini-2.5-pro"):
+        counter = counter_for(name)
+        told = counter.count_messages(hello, [convert_to_openai_tool(inspect)])
+        assert int(counter.count_messages(hello, [inspect])) == int(told)
+
+
+def test_the_program_of_the_page_runs(model: Model, tmp_path: Path) -> None:
+    model.script, model.window = parallel(3), 128_000
+    assert said_by_program("langchain", model, tmp_path).startswith("Done.\n")
+    with open_ledger(f"{tmp_path}/spend.db") as ledger:
+        assert ledger.status("shop/agent-1").spent == model.spent

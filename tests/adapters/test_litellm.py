@@ -1,0 +1,301 @@
+"""LiteLLM: a logger among its callbacks, and its functions wrapped."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+if os.environ.get("BRIM_ADAPTER") != "litellm":
+    pytest.skip("LiteLLM is tested in an environment of its own: make adapters", allow_module_level=True)
+
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # it would fetch prices from the network
+
+import litellm
+
+from brim.adapters.litellm import BrimLogger, wrap
+from brim.errors import InputError
+from brim.guard import Guard
+from brim.store import open_ledger
+from tests.adapters.contract import SYSTEM, TASK, Agent, Contract, Read, found_in, said_by_program
+from tests.adapters.model import TOOL, Model, parallel
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::Warning:pydantic", "ignore::DeprecationWarning", "ignore::pydantic.warnings.PydanticDeprecatedSince211"
+)
+
+SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}}
+TOOLS: list[Any] = [{"type": "function", "function": {"name": TOOL, "parameters": SCHEMA}}]
+HELLO: list[Any] = [{"role": "user", "content": TASK}]
+
+
+async def at_rest(guard: Guard) -> None:
+    """Wait for what LiteLLM does in the background, at most a minute."""
+    for _ in range(6_000):
+        status = guard.status()
+        if status is None or not status.reserved:
+            return
+        await asyncio.sleep(0.01)
+
+
+class LiteAgent(Agent):
+    """A loop around ``completion`` and ``acompletion``, wrapped."""
+
+    name = "openai/gpt-4o"
+
+    def __init__(self, url: str, **settings: Any) -> None:
+        self.url, self.wrapped = url, wrap(**settings)
+
+    def completion(self, **asked: Any) -> Any:
+        return self.wrapped.completion(**asked)
+
+    async def acompletion(self, **asked: Any) -> Any:
+        return await self.wrapped.acompletion(**asked)
+
+    def asked(self, messages: list[Any], stream: bool) -> dict[str, Any]:
+        about = {"api_base": f"{self.url}/v1", "api_key": "x", "stream": stream, "tools": TOOLS}
+        return {"model": self.name, "messages": messages, **about}
+
+    def begin(self, task: str) -> list[Any]:
+        return [{"role": "system", "content": SYSTEM}, {"role": "user", "content": task}]
+
+    def go_on(self, messages: list[Any], response: Any, read_file: Read) -> str:
+        message = response.choices[0].message
+        messages.append(message)
+        for call in message.tool_calls or ():
+            path = json.loads(call.function.arguments)["path"]
+            messages.append({"role": "tool", "tool_call_id": call.id, "content": read_file(path)})
+        return "" if message.tool_calls else message.content
+
+    def run(self, task: str, read_file: Read, *, stream: bool) -> str:
+        messages, said = self.begin(task), ""
+        while not said:
+            response = self.completion(**self.asked(messages, stream))
+            if stream:
+                response = litellm.stream_chunk_builder(list(response))
+            said = self.go_on(messages, response, read_file)
+        return said
+
+    async def arun(self, task: str, read_file: Read, *, stream: bool) -> str:
+        messages, said = self.begin(task), ""
+        while not said:
+            response = await self.acompletion(**self.asked(messages, stream))
+            if stream:
+                response = litellm.stream_chunk_builder([chunk async for chunk in response])
+            said = self.go_on(messages, response, read_file)
+        return said
+
+
+class LoggedAgent(LiteAgent):
+    """A loop around ``litellm.acompletion``, with a logger among the callbacks."""
+
+    def __init__(self, url: str, **settings: Any) -> None:
+        self.url, self.logger = url, BrimLogger(**settings)
+        litellm.callbacks = [self.logger]
+
+    async def acompletion(self, **asked: Any) -> Any:
+        return await litellm.acompletion(**asked)
+
+    async def aclose(self) -> None:
+        await at_rest(self.logger.guard)
+
+
+class ClaudeAgent(LoggedAgent):
+    """The same with a model of Anthropic's, which LiteLLM translates for."""
+
+    name = "anthropic/claude-sonnet-4-5"
+
+    def asked(self, messages: list[Any], stream: bool) -> dict[str, Any]:
+        return {**super().asked(messages, stream), "api_base": self.url}
+
+
+@pytest.fixture(autouse=True)
+def no_callbacks() -> Iterator[None]:
+    yield
+    litellm.callbacks = []
+
+
+@pytest.fixture
+def model() -> Iterator[Model]:
+    with Model(parallel(0)) as model:
+        yield model
+
+
+class TestChat(Contract):
+    def agent(self, url: str, **settings: Any) -> Agent:
+        return LiteAgent(url, **settings)
+
+
+class TestLogger(Contract):
+    ways = ("async", "async-stream")
+
+    def agent(self, url: str, **settings: Any) -> Agent:
+        return LoggedAgent(url, **settings)
+
+
+class TestLoggerWithClaude(Contract):
+    ways = ("async", "async-stream")
+
+    def agent(self, url: str, **settings: Any) -> Agent:
+        return ClaudeAgent(url, **settings)
+
+
+def test_the_program_of_the_page_runs(model: Model, tmp_path: Path) -> None:
+    model.script = parallel(3)
+    assert said_by_program("litellm", model, tmp_path) == "Done."
+    assert len(model.answered) == 4
+
+
+def about(model: Model, **more: Any) -> dict[str, Any]:
+    return {"model": "openai/gpt-4o", "messages": HELLO, "api_base": f"{model.url}/v1", "api_key": "x", **more}
+
+
+def spent(guard: Guard) -> tuple[int, int]:
+    status = guard.status()
+    assert status is not None
+    return status.spent, status.reserved
+
+
+@pytest.mark.parametrize("is_wrapped", [False, True])
+def test_an_answer_from_the_cache_costs_nothing(model: Model, is_wrapped: bool) -> None:
+    guard = Guard("openai/gpt-4o", limit_usd=1)
+    litellm.cache = litellm.Cache()
+    ask = wrap(guard).acompletion if is_wrapped else litellm.acompletion
+    litellm.callbacks = [] if is_wrapped else [BrimLogger(guard)]
+
+    async def main() -> None:
+        for _ in range(2):
+            answer = await ask(**about(model, caching=True))
+            assert answer.choices[0].message.content == "Done."
+            await asyncio.sleep(0.2)  # the answer is put into the cache in the background
+            await at_rest(guard)
+
+    try:
+        asyncio.run(main())
+    finally:
+        litellm.cache = None
+    assert len(model.answered) == 1
+    assert spent(guard) == (model.spent, 0)
+
+
+def test_a_retry_of_litellm_and_of_its_router_is_paid_once(model: Model) -> None:
+    guard = Guard("openai/gpt-4o", limit_usd=1)
+    litellm.callbacks = [BrimLogger(guard)]
+    params = {key: value for key, value in about(model).items() if key != "messages"}
+    router = litellm.Router([{"model_name": "main", "litellm_params": {**params, "max_retries": 0}}], num_retries=2)
+
+    async def main() -> None:
+        model.fail(500, 529)
+        await litellm.acompletion(**about(model, num_retries=2, max_retries=0))
+        model.fail(500)
+        await router.acompletion(model="main", messages=HELLO)
+        await at_rest(guard)
+
+    asyncio.run(main())
+    assert len(model.answered) == 2
+    assert spent(guard) == (model.spent, 0)
+
+
+def test_responses_and_anthropic_messages_are_guarded(model: Model) -> None:
+    guard = Guard("gpt-4o", limit_usd=1)
+    litellm.callbacks = [BrimLogger(guard)]
+
+    async def main(stream: bool) -> None:
+        about_it = {"api_base": f"{model.url}/v1", "api_key": "x", "stream": stream}
+        answer = await litellm.aresponses(model="openai/gpt-4o", input=TASK, **about_it)
+        claude = {"model": "anthropic/claude-sonnet-4-5", "max_tokens": 500, **about_it, "api_base": model.url}
+        other = await litellm.anthropic_messages(messages=HELLO, **claude)
+        for events in (answer, other) if stream else ():
+            assert [event async for event in events]
+        await at_rest(guard)
+
+    asyncio.run(main(False))
+    assert len(model.answered) == 2
+    assert spent(guard) == (model.spent, 0)
+    asyncio.run(main(True))
+    assert len(model.answered) == 4
+    assert spent(guard) == (model.spent, 0)
+
+
+def test_what_a_logger_cannot_guard_is_not_sent_or_said(model: Model) -> None:
+    litellm.callbacks = [BrimLogger(limit_usd=1)]
+
+    async def by_place() -> None:
+        await litellm.acompletion("openai/gpt-4o", HELLO, api_base=f"{model.url}/v1", api_key="x")
+
+    with pytest.raises(Exception) as raised:  # noqa: PT011
+        asyncio.run(by_place())
+    assert found_in(raised.value, InputError)
+    assert model.requests == []
+    with pytest.warns(UserWarning, match="isn't guarded"):
+        litellm.completion(**about(model))
+
+
+PROXY = """
+import sys, uvicorn
+from litellm.proxy.proxy_server import app
+uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[1]), log_level="error")
+"""
+
+
+def test_the_proxy_is_guarded(model: Model, tmp_path: Path) -> None:
+    (tmp_path / "guarded.py").write_text(
+        "from brim.adapters.litellm import BrimLogger\n"
+        'logger = BrimLogger(ledger="spend.db", scope="proxy", limit_usd="0.0052", max_output=500)\n'
+    )
+    params = {"model": "openai/gpt-4o", "api_base": f"{model.url}/v1", "api_key": "x"}
+    config = {
+        "model_list": [{"model_name": "gpt-4o", "litellm_params": params}],
+        "litellm_settings": {"callbacks": "guarded.logger"},
+    }
+    (tmp_path / "config.yaml").write_text(json.dumps(config))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    key = f"sk-{secrets.token_hex(32)}"  # the proxy doesn't start without one
+    environment = {
+        "LITELLM_MASTER_KEY": key,
+        **{"PATH": os.environ["PATH"], "HOME": str(tmp_path), "CONFIG_FILE_PATH": str(tmp_path / "config.yaml")},
+        **{"LITELLM_LOCAL_MODEL_COST_MAP": "True", "PYTHONPATH": str(tmp_path), "NO_DOCS": "True"},
+    }
+    command = [sys.executable, "-W", "ignore", "-c", PROXY, str(port)]
+    with (tmp_path / "log").open("w") as log:
+        proxy = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=log, stderr=log)
+    try:
+        statuses = [ask(port, key, proxy, tmp_path / "log") for _ in range(3)]
+    finally:
+        proxy.terminate()
+        proxy.wait(30)
+    assert statuses[0] == 200, (tmp_path / "log").read_text()[-2_000:]
+    assert statuses[-1] >= 400  # the limit is spent
+    with open_ledger(f"{tmp_path}/spend.db") as ledger:
+        assert ledger.status("proxy").spent == model.spent > 0
+        assert ledger.status("proxy").reserved == 0
+
+
+def ask(port: int, key: str, proxy: subprocess.Popen[bytes], log: Path) -> int:
+    """Send one request to the proxy when it's there, and return the status."""
+    body = json.dumps({"model": "gpt-4o", "messages": HELLO}).encode()
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"}
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/v1/chat/completions", body, headers)
+    while True:
+        assert proxy.poll() is None, log.read_text()[-2_000:]
+        try:
+            with urllib.request.urlopen(request) as answer:
+                return int(answer.status)
+        except urllib.error.HTTPError as error:
+            return error.code
+        except urllib.error.URLError:
+            time.sleep(0.2)

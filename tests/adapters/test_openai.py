@@ -1,0 +1,273 @@
+"""The OpenAI SDK: its chat and Responses APIs through a wrapped client."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import openai
+import pytest
+
+from brim.adapters.openai import wrap
+from brim.behaviors import Behavior
+from brim.errors import InputError, LimitReached
+from brim.guard import Guard
+from tests.adapters.contract import MAX_OUTPUT, SCOPE, SYSTEM, TARGET, TASK, Agent, Contract, Read, said_by_program
+from tests.adapters.model import TOOL, Model, parallel
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"path": {"type": "string"}},
+    "required": ["path"],
+    "additionalProperties": False,
+}
+CHAT_TOOLS: list[Any] = [{"type": "function", "function": {"name": TOOL, "parameters": SCHEMA, "strict": True}}]
+ITEM_TOOLS: list[Any] = [{"type": "function", "name": TOOL, "parameters": SCHEMA, "strict": True}]
+
+
+def clients(url: str, **settings: Any) -> tuple[openai.OpenAI, openai.AsyncOpenAI]:
+    about: Any = {"base_url": f"{url}/v1", "api_key": "x"}
+    guard = Guard("gpt-4o", **settings)
+    plain, later = openai.OpenAI(**about), openai.AsyncOpenAI(**about)
+    shared: Any = {**settings, "ledger": guard.ledger}  # one limit for both, also if there is no ledger
+    return wrap(plain, **shared), wrap(later, **shared)
+
+
+class ChatAgent(Agent):
+    """A loop around ``chat.completions``."""
+
+    def __init__(self, url: str, **settings: Any) -> None:
+        self.client, self.later = clients(url, **settings)
+
+    def asked(self, messages: list[Any]) -> dict[str, Any]:
+        return {"model": "gpt-4o", "messages": messages, "tools": CHAT_TOOLS}
+
+    def begin(self, task: str) -> list[Any]:
+        return [{"role": "system", "content": SYSTEM}, {"role": "user", "content": task}]
+
+    def go_on(self, messages: list[Any], message: Any, read_file: Read) -> str:
+        """Run the tools; return the text if there's nothing to run."""
+        messages.append(message)
+        for call in message.tool_calls or ():
+            path = json.loads(call.function.arguments)["path"]
+            messages.append({"role": "tool", "tool_call_id": call.id, "content": read_file(path)})
+        return "" if message.tool_calls else message.content
+
+    def run(self, task: str, read_file: Read, *, stream: bool) -> str:
+        messages, said = self.begin(task), ""
+        while not said:
+            if stream:
+                with self.client.chat.completions.stream(**self.asked(messages)) as events:
+                    for _ in events:
+                        pass
+                    message: Any = events.get_final_completion().choices[0].message
+            else:
+                message = self.client.chat.completions.create(**self.asked(messages)).choices[0].message
+            said = self.go_on(messages, message, read_file)
+        return said
+
+    async def arun(self, task: str, read_file: Read, *, stream: bool) -> str:
+        messages, said = self.begin(task), ""
+        while not said:
+            if stream:
+                async with self.later.chat.completions.stream(**self.asked(messages)) as events:
+                    async for _ in events:
+                        pass
+                    message: Any = (await events.get_final_completion()).choices[0].message
+            else:
+                message = (await self.later.chat.completions.create(**self.asked(messages))).choices[0].message
+            said = self.go_on(messages, message, read_file)
+        return said
+
+    async def aclose(self) -> None:
+        await self.later.close()
+
+
+class ItemAgent(Agent):
+    """A loop around ``responses``."""
+
+    def __init__(self, url: str, **settings: Any) -> None:
+        self.client, self.later = clients(url, **settings)
+
+    def asked(self, items: list[Any]) -> dict[str, Any]:
+        return {"model": "gpt-4o", "input": items, "instructions": SYSTEM, "tools": ITEM_TOOLS, "store": False}
+
+    def go_on(self, items: list[Any], response: Any, read_file: Read) -> str:
+        items += response.output
+        calls = [item for item in response.output if item.type == "function_call"]
+        for call in calls:
+            output = read_file(json.loads(call.arguments)["path"])
+            items.append({"type": "function_call_output", "call_id": call.call_id, "output": output})
+        return "" if calls else response.output_text
+
+    def run(self, task: str, read_file: Read, *, stream: bool) -> str:
+        items: list[Any] = [{"role": "user", "content": task}]
+        said = ""
+        while not said:
+            if stream:
+                with self.client.responses.stream(**self.asked(items)) as events:
+                    response: Any = events.get_final_response()
+            else:
+                response = self.client.responses.create(**self.asked(items))
+            said = self.go_on(items, response, read_file)
+        return said
+
+    async def arun(self, task: str, read_file: Read, *, stream: bool) -> str:
+        items: list[Any] = [{"role": "user", "content": task}]
+        said = ""
+        while not said:
+            if stream:
+                async with self.later.responses.stream(**self.asked(items)) as events:
+                    response: Any = await events.get_final_response()
+            else:
+                response = await self.later.responses.create(**self.asked(items))
+            said = self.go_on(items, response, read_file)
+        return said
+
+    async def aclose(self) -> None:
+        await self.later.close()
+
+
+class TestChat(Contract):
+    def agent(self, url: str, **settings: Any) -> Agent:
+        return ChatAgent(url, **settings)
+
+
+class TestResponses(Contract):
+    def agent(self, url: str, **settings: Any) -> Agent:
+        return ItemAgent(url, **settings)
+
+
+@pytest.fixture
+def model() -> Any:
+    with Model(parallel(0)) as model:
+        yield model
+
+
+HELLO: list[Any] = [{"role": "user", "content": TASK}]
+
+
+def client(model: Model, **settings: Any) -> openai.OpenAI:
+    return wrap(openai.OpenAI(base_url=f"{model.url}/v1", api_key="x"), **settings)
+
+
+def test_chunks_of_a_plain_stream_all_have_a_choice(model: Model) -> None:
+    guard = Guard("gpt-4o", limit_usd=1)
+    wrapped = wrap(openai.OpenAI(base_url=f"{model.url}/v1", api_key="x"), guard)
+    stream = wrapped.chat.completions.create(model="gpt-4o", messages=HELLO, stream=True)
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in stream) == "Done."
+    status = guard.status()
+    assert status is not None
+    assert (status.spent, status.reserved) == (model.spent, 0)
+    about: Any = {"stream": True, "stream_options": {"include_usage": True}}
+    asked = list(wrapped.chat.completions.create(model="gpt-4o", messages=HELLO, **about))
+    assert asked[-1].usage is not None  # who asks for usage gets it
+
+
+def test_a_raw_response_is_settled(model: Model) -> None:
+    guard = Guard("gpt-4o", limit_usd=1)
+    wrapped = wrap(openai.OpenAI(base_url=f"{model.url}/v1", api_key="x"), guard)
+    raw = wrapped.chat.completions.with_raw_response.create(model="gpt-4o", messages=HELLO)
+    assert raw.parse().choices[0].message.content == "Done."
+    with wrapped.responses.with_streaming_response.create(model="gpt-4o", input=TASK) as streamed:
+        assert streamed.parse().output_text == "Done."
+    status = guard.status()
+    assert status is not None
+    assert (status.spent, status.reserved) == (model.spent, 0)
+    assert len(model.answered) == 2
+
+
+def test_a_client_with_other_options_is_guarded_too(model: Model) -> None:
+    wrapped = client(model, limit_usd="0.0001", max_output=500).with_options(timeout=5).copy(max_retries=0)
+    assert wrapped.max_retries == 0
+    assert wrapped.timeout == 5
+    with pytest.raises(LimitReached):
+        wrapped.chat.completions.create(model="gpt-4o", messages=HELLO)
+    assert model.requests == []
+
+
+def test_only_a_setting_adds_a_cap(model: Model) -> None:
+    client(model).chat.completions.create(model="gpt-4o", messages=HELLO)
+    client(model, max_output=300).chat.completions.create(model="gpt-4o", messages=HELLO)
+    client(model, max_output=300).chat.completions.create(model="gpt-4o", messages=HELLO, max_tokens=200)
+    client(model, max_output=300).responses.create(model="gpt-4o", input=TASK)
+    found = [{key: value for key, value in each.body.items() if key.startswith("max")} for each in model.answered]
+    assert found == [{}, {"max_completion_tokens": 300}, {"max_tokens": 200}, {"max_output_tokens": 300}]
+
+
+def test_the_longest_answers_are_reserved_for(model: Model) -> None:
+    def reserved(**more: Any) -> int:
+        with pytest.raises(LimitReached) as refused:
+            client(model, limit_usd=0).chat.completions.create(model="gpt-4o", messages=HELLO, **more)
+        return refused.value.amount
+
+    assert reserved(max_tokens=1_000) > 10_000  # 1,000 tokens of output at 10 dollars per million
+    assert reserved(max_tokens=1_000, n=3) > 30_000
+    assert reserved() > 160_000  # 16,384 is the most that it writes
+
+
+def test_what_the_provider_keeps_is_sent_as_it_is_and_reserved_for(model: Model) -> None:
+    model.script = parallel(1)
+    guard = Guard("gpt-4o", limit_usd=5, max_output=MAX_OUTPUT, target=TARGET)
+    wrapped = wrap(openai.OpenAI(base_url=f"{model.url}/v1", api_key="x"), guard)
+    first = wrapped.responses.create(model="gpt-4o", input=TASK, tools=ITEM_TOOLS)
+    call = next(item for item in first.output if item.type == "function_call")
+    output: Any = {"type": "function_call_output", "call_id": call.call_id, "output": "text"}
+    last = wrapped.responses.create(model="gpt-4o", input=[output], previous_response_id=first.id, tools=ITEM_TOOLS)
+    assert last.output_text == "Done."
+    status = guard.status()
+    assert status is not None
+    assert (status.spent, status.reserved) == (model.spent, 0)
+    with pytest.raises(LimitReached) as refused:
+        client(model, limit_usd="0.2").responses.create(model="gpt-4o", input="Go on.", previous_response_id=last.id)
+    assert refused.value.amount > 300_000  # a window of 128,000 tokens
+
+
+def test_rules_are_told_in_a_system_message(model: Model) -> None:
+    rules = [Behavior("uv", "use-uv", "constraint", "Install packages with uv.")]
+    wrapped = client(model, rules=rules)
+    wrapped.chat.completions.create(model="gpt-4o", messages=HELLO)
+    wrapped.responses.create(model="gpt-4o", input=TASK, instructions="Be brief.")
+    chat, items = model.answered
+    assert "Install packages with uv." in chat.messages[0]["content"]
+    assert items.body["instructions"].startswith("Be brief.")
+    assert "Install packages with uv." in items.body["instructions"]
+
+
+def test_a_stream_that_is_left_early_stays_reserved(model: Model) -> None:
+    guard = Guard("gpt-4o", limit_usd=1)
+    wrapped = wrap(openai.OpenAI(base_url=f"{model.url}/v1", api_key="x"), guard)
+    with wrapped.chat.completions.create(model="gpt-4o", messages=HELLO, stream=True) as stream:
+        next(iter(stream))
+    status = guard.status()
+    assert status is not None
+    assert status.reserved > 0 == status.spent
+
+
+def test_a_guard_of_ones_own_is_one_conversation(model: Model) -> None:
+    guard = Guard("gpt-4o", limit_usd=1)
+
+    async def main() -> None:
+        about: Any = {"base_url": f"{model.url}/v1", "api_key": "x"}
+        async with wrap(openai.AsyncOpenAI(**about), guard) as wrapped:
+            await wrapped.chat.completions.create(model="gpt-4o", messages=HELLO)
+
+    asyncio.run(main())
+    assert guard.gauge.used_tokens == model.answered[0].tokens
+    with pytest.raises(InputError, match="not both"):
+        client(model, guard=guard, scope=SCOPE)
+    with pytest.raises(InputError, match="OpenAI"):
+        wrap("client")
+
+
+def test_other_requests_are_left_alone(model: Model) -> None:
+    with pytest.raises(openai.NotFoundError):
+        client(model, limit_usd=0).embeddings.create(model="text-embedding-3-small", input="text")
+
+
+def test_the_program_of_the_page_runs(model: Model, tmp_path: Path) -> None:
+    model.script = parallel(3)
+    assert said_by_program("openai", model, tmp_path) == "Done."
+    assert len(model.answered) == 4

@@ -1,0 +1,104 @@
+"""opencode: its plugin is a file of brim's own, which sends Claude Code's events."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Brim
+from tests.cli.stored import behavior, remember
+from tests.install.installed import alone, tree
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no hooks there yet")
+
+PLUGIN = ".config/opencode/plugin/brim.js"
+RULE = "Never commit the files under dist/."
+
+PLAY = """
+const { Brim } = await import(process.argv[1])
+const shown = []
+const client = { tui: { showToast: async ({ body }) => shown.push(body.message) } }
+const hooks = await Brim({ client, directory: process.argv[2] })
+const parts = [{ id: "prt_1", type: "text", text: "Please commit it." }]
+await hooks["chat.message"]({ sessionID: "ses_1", model: { modelID: "m" } }, { message: { id: "msg_1" }, parts })
+const call = async (command) => {
+  const about = { tool: "bash", sessionID: "ses_1", callID: command }
+  const output = { output: "done" }
+  try {
+    await hooks["tool.execute.before"](about, { args: { command } })
+  } catch (error) {
+    return `refused: ${error.message}`
+  }
+  await hooks["tool.execute.after"]({ ...about, args: { command } }, output)
+  return output.output
+}
+const step = { id: "prt_2", sessionID: "ses_1", type: "step-finish", tokens: { input: 10, output: 5 }, cost: 3.5 }
+const results = [await call("npm install x"), await call("echo hi")]
+await hooks.event({ event: { type: "message.part.updated", properties: { part: step } } })
+results.push(await call("echo one"), await call("echo two"))
+await hooks.event({ event: { type: "session.idle", properties: { sessionID: "ses_1" } } })
+console.log(JSON.stringify({ parts, results, shown }))
+"""
+
+
+def use(brim: Brim) -> Path:
+    (brim.home / ".config/opencode").mkdir(parents=True)
+    return brim.home / PLUGIN
+
+
+def test_it_comes_and_goes_whole(brim: Brim) -> None:
+    path = use(brim)
+    before = tree(brim.home)
+    assert [each["file"] for each in alone(brim, "init", "--json").json["agents"]] == [str(path)]
+    assert f"{brim.home}/.brim/bin/hook" in path.read_text()
+    assert not any(each["changed"] for each in alone(brim, "init", "--json").json["agents"])
+    found = {each["what"]: each["state"] for each in alone(brim, "doctor", "--json").json["findings"]}
+    assert (found["opencode"], found["hook"]) == ("ok", "ok")
+    path.write_text(path.read_text().replace("PATIENCE = 2000", "PATIENCE = 1"))
+    assert "differ" in alone(brim, "doctor").out
+    alone(brim, "doctor", "--fix")
+    assert "PATIENCE = 2000" in path.read_text()
+    alone(brim, "uninstall")
+    assert [name for name in tree(brim.home) if name not in before and not name.startswith(".brim")] == []
+
+
+def test_a_plugin_of_somebody_else_with_that_name_stays(brim: Brim) -> None:
+    path = use(brim)
+    path.parent.mkdir()
+    path.write_text("export const Mine = async () => ({})\n")
+    ran = alone(brim, "init")
+    assert (ran.code, "is not brim's" in ran.err) == (2, True)
+    alone(brim, "uninstall")
+    assert path.read_text() == "export const Mine = async () => ({})\n"
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+def test_rules_are_told_blocks_refuse_and_a_limit_holds(brim: Brim) -> None:
+    path = use(brim)
+    alone(brim, "init")
+    remember(brim, behavior("b-0000000001", "constraint", RULE))
+    assert brim("learn", "--user", "--block", "npm install", "Use pnpm").code == 0
+    assert brim("limit", "--all", "3/day").code == 0
+    module = path.with_suffix(".mjs")  # node takes it for a module, as opencode does
+    shutil.copy(path, module)
+    ran = subprocess.run(
+        ["node", "--input-type=module", "--eval", PLAY, str(module), str(brim.cwd)],
+        capture_output=True,
+        text=True,
+        env=brim.environ | {"PATH": "/usr/bin:/bin:" + str(Path(shutil.which("node") or "").parent)},
+        check=True,
+        timeout=120,
+    )
+    found = json.loads(ran.stdout)
+    assert RULE in found["parts"][1]["text"]
+    assert found["parts"][1]["synthetic"] is True
+    refused, fine, _, held = found["results"]
+    assert "Use pnpm" in refused
+    assert fine.startswith("done")
+    assert held.startswith("refused: Held by your user's limit."), held
+    assert any("limit" in each for each in found["shown"]), "the person is told"
