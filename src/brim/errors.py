@@ -47,7 +47,8 @@ class StoreError(BrimError):
     """One of brim's own files can't be used; its content is unchanged.
 
     ``reason`` is one word, for a caller that goes on without it: ``missing``, ``busy``, ``damaged``, ``newer``,
-    ``older``, ``read-only``, ``full``, ``refused``, ``foreign`` (it came from elsewhere) or ``failed``.
+    ``older``, ``read-only``, ``full``, ``refused``, ``foreign`` (it came from elsewhere), ``lost`` (a server can't be
+    reached), ``conflict`` (with another process, try again) or ``failed``.
     """
 
     def __init__(self, message: str, reason: str = "failed") -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from brim.config.values import Config
     from brim.store.consent import Consent
-    from brim.store.ledger import SqliteLedger
+    from brim.store.ledger import StoredLedger
     from brim.store.scopes import Scopes
 
 DATABASE = "brim.db"
@@ -351,11 +351,20 @@ class Workspace:
         self.close()
         return True
 
-    def open_ledger(self, clock: Callable[[], float] | None = None) -> SqliteLedger:
-        """Open the user's ledger with the settings in force."""
+    def open_ledger(self, clock: Callable[[], float] | None = None, *, store: str = "") -> StoredLedger:
+        """Open the user's ledger, or the one at the address *store*, with the settings in force."""
         from brim.store.ledger import open_ledger
 
-        return open_ledger(self.database, warn=self.config["spend.warn"], clock=clock or (lambda: self.now))
+        clock = clock if store else clock or (lambda: self.now)
+        return open_ledger(store or self.database, warn=self.config["spend.warn"], clock=clock)
+
+    @property
+    def shared_name(self) -> str:
+        """The scope of this project in a shared store: ``project.id``, or its git remote; empty if neither."""
+        from brim.store.project import remote_of, segment
+
+        named = self.config["project.id"] or (remote_of(self.place) if self.place else "")
+        return segment(named) if named else ""
 
     @cached_property
     def scopes(self) -> Scopes:

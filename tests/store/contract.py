@@ -97,6 +97,11 @@ class StoreContract:
     def test_seeds_are_never_too_few(
         self, opened: Open, some: list[Behavior], facts: dict[str, tuple[str, ...]], data: st.DataObject
     ) -> None:
+        self.check_seeds(opened, some, facts, data)
+
+    def check_seeds(
+        self, opened: Open, some: list[Behavior], facts: dict[str, tuple[str, ...]], data: st.DataObject
+    ) -> None:
         known = [word for each in some for word in behavior_words(each.name, each.tags)]
         words = frozenset(data.draw(st.lists(st.sampled_from(known), max_size=2))) if known else frozenset()
         with opened() as store:

@@ -433,6 +433,9 @@ class LedgerContract:
     def test_what_is_admitted_never_exceeds_a_limit_and_the_sums_agree(
         self, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
     ) -> None:
+        self.check_that_sums_agree(data, tmp_path_factory)
+
+    def check_that_sums_agree(self, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
         clock = Clock()
         scopes = ("a", "a/b", "a/c", "a/b/d", "e")
         limits = {scope: data.draw(st.none() | st.integers(0, 200), label=scope) for scope in scopes}

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from brim.errors import InputError, LimitReached
 from brim.spend import Raise, lineage
 from brim.store import open_ledger
-from brim.store.ledger import SqliteLedger
+from brim.store.ledger import StoredLedger
 from brim.tracking.notices import Notice
 from tests.store.ledger_contract import Clock, kinds
+from tests.store.server import empty_schema
 
 DAY = 86_400.0
 
@@ -28,24 +29,25 @@ def clock() -> Clock:
     return clock
 
 
-@pytest.fixture
-def ledger(tmp_path: Path, clock: Clock) -> Any:
-    with open_ledger(str(tmp_path / "money.db"), clock=clock) as ledger:
+@pytest.fixture(params=["sqlite", "postgres"])
+def ledger(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Any:
+    address = str(tmp_path / "money.db") if request.param == "sqlite" else empty_schema()
+    with open_ledger(address, clock=clock) as ledger:
         yield ledger
 
 
-def only(ledger: SqliteLedger, scope: str) -> Any:
+def only(ledger: StoredLedger, scope: str) -> Any:
     (found,) = ledger.allowances(scope)
     return found
 
 
-def refused(ledger: SqliteLedger, scope: str, amount: int = 1, **more: Any) -> LimitReached:
+def refused(ledger: StoredLedger, scope: str, amount: int = 1, **more: Any) -> LimitReached:
     with pytest.raises(LimitReached) as caught:
         ledger.reserve(scope, amount, **more)
     return caught.value
 
 
-def test_a_limit_per_day_starts_over_at_midnight(ledger: SqliteLedger, clock: Clock) -> None:
+def test_a_limit_per_day_starts_over_at_midnight(ledger: StoredLedger, clock: Clock) -> None:
     ledger.allow("shop", "0.001/day")
     ledger.settle(ledger.reserve("shop/a", 950), 950)
     said = refused(ledger, "shop/b")
@@ -58,7 +60,27 @@ def test_a_limit_per_day_starts_over_at_midnight(ledger: SqliteLedger, clock: Cl
     assert only(ledger, "shop").ends == 20_002 * DAY
 
 
-def test_several_limits_hold_at_once(ledger: SqliteLedger, clock: Clock) -> None:
+def test_an_ended_lease_is_charged_with_its_tokens(ledger: StoredLedger, clock: Clock) -> None:
+    ledger.allow("shop", "100 tokens/day")
+    made = ledger.reserve("shop", 5, tokens=90, lease=1)
+    clock.now += 5
+    assert refused(ledger, "shop", 1, tokens=10).spent == 90
+    assert ledger.settle(made, 5, tokens=20).charged_tokens == 20
+    assert only(ledger, "shop").taken == 20
+
+
+def test_tokens_that_another_request_took_meanwhile_are_an_overrun(ledger: StoredLedger) -> None:
+    ledger.allow("shop", "100 tokens/day")
+    first = ledger.reserve("shop", 5, tokens=90)
+    ledger.settle(first, 5, tokens=10)
+    ledger.settle(ledger.reserve("shop", 5, tokens=80), 5)
+    again = ledger.settle(first, 5, tokens=90)
+    assert (again.overrun, only(ledger, "shop").spent) == (True, 170)
+    assert ledger.settle(ledger.reserve("free", 5, tokens=50), 5, tokens=60).overrun
+    assert not ledger.settle(ledger.reserve("free", 5), 5, tokens=60).overrun  # none were set aside
+
+
+def test_several_limits_hold_at_once(ledger: StoredLedger, clock: Clock) -> None:
     for text in ("0.001/day", "0.0015/week", "1", "10k tokens/day"):
         ledger.allow("shop", text)
     ledger.record("shop", "a", 900)
@@ -75,7 +97,7 @@ def test_several_limits_hold_at_once(ledger: SqliteLedger, clock: Clock) -> None
     }
 
 
-def test_the_same_period_again_replaces_the_limit(ledger: SqliteLedger, clock: Clock) -> None:
+def test_the_same_period_again_replaces_the_limit(ledger: StoredLedger, clock: Clock) -> None:
     ledger.allow("shop", "5/day")
     ledger.record("shop", "a", 1_000_000)
     clock.now += 1
@@ -83,7 +105,7 @@ def test_the_same_period_again_replaces_the_limit(ledger: SqliteLedger, clock: C
     assert (only(ledger, "shop").limit.amount, only(ledger, "shop").spent) == (3_000_000, 0)
 
 
-def test_it_counts_from_now_unless_the_past_is_included(ledger: SqliteLedger, clock: Clock) -> None:
+def test_it_counts_from_now_unless_the_past_is_included(ledger: StoredLedger, clock: Clock) -> None:
     ledger.record("shop/a", "old", 700)
     clock.now += DAY
     ledger.record("shop/a", "today", 200)
@@ -98,7 +120,7 @@ def test_it_counts_from_now_unless_the_past_is_included(ledger: SqliteLedger, cl
     assert ledger.allow("other", "1", including_past=True).taken == 0
 
 
-def test_what_was_reserved_before_the_limit_does_not_count(ledger: SqliteLedger, clock: Clock) -> None:
+def test_what_was_reserved_before_the_limit_does_not_count(ledger: StoredLedger, clock: Clock) -> None:
     early = ledger.reserve("shop", 500, lease=600)
     clock.now += 1
     ledger.allow("shop", "0.001/day")
@@ -106,7 +128,7 @@ def test_what_was_reserved_before_the_limit_does_not_count(ledger: SqliteLedger,
     assert only(ledger, "shop").taken == 0
 
 
-def test_a_call_counts_for_the_period_in_which_it_was_made(ledger: SqliteLedger, clock: Clock) -> None:
+def test_a_call_counts_for_the_period_in_which_it_was_made(ledger: StoredLedger, clock: Clock) -> None:
     ledger.allow("shop", "0.001/day")
     clock.now = 20_001 * DAY - 1
     late = ledger.reserve("shop", 800, lease=60)
@@ -123,7 +145,7 @@ def test_a_call_counts_for_the_period_in_which_it_was_made(ledger: SqliteLedger,
     assert only(ledger, "shop").spent == 5
 
 
-def test_two_zones_have_two_midnights(ledger: SqliteLedger, clock: Clock) -> None:
+def test_two_zones_have_two_midnights(ledger: StoredLedger, clock: Clock) -> None:
     clock.now += 9 * 3600
     ledger.allow("east", "0.001/day", zone="Asia/Tokyo")
     ledger.allow("west", "0.001/day", zone="America/Los_Angeles")
@@ -135,7 +157,7 @@ def test_two_zones_have_two_midnights(ledger: SqliteLedger, clock: Clock) -> Non
 
 
 @pytest.mark.parametrize("back", [DAY, 3600.0, 10 * DAY])
-def test_a_clock_that_is_set_back_gives_no_money_back(ledger: SqliteLedger, clock: Clock, back: float) -> None:
+def test_a_clock_that_is_set_back_gives_no_money_back(ledger: StoredLedger, clock: Clock, back: float) -> None:
     ledger.allow("shop", "0.001/day")
     ledger.record("shop", "a", 500)
     clock.now -= back
@@ -143,7 +165,7 @@ def test_a_clock_that_is_set_back_gives_no_money_back(ledger: SqliteLedger, cloc
     refused(ledger, "shop")
 
 
-def test_everything_is_a_scope(ledger: SqliteLedger) -> None:
+def test_everything_is_a_scope(ledger: StoredLedger) -> None:
     ledger.allow("*", "0.001/day")
     ledger.record("shop/a", "a", 500)
     ledger.record("web", "b", 450)
@@ -152,7 +174,7 @@ def test_everything_is_a_scope(ledger: SqliteLedger) -> None:
     assert [each.scope for each in ledger.statuses()] == ["shop", "shop/a", "web"]
 
 
-def test_each_session_has_the_limit_of_its_project(ledger: SqliteLedger, clock: Clock) -> None:
+def test_each_session_has_the_limit_of_its_project(ledger: StoredLedger, clock: Clock) -> None:
     ledger.record("shop/one/main", "before", 900)
     clock.now += 1
     ledger.allow("shop", "0.001/session")
@@ -169,7 +191,7 @@ def test_each_session_has_the_limit_of_its_project(ledger: SqliteLedger, clock: 
     assert ledger.reserve("shop/one/main", 5_000).state == "open"
 
 
-def test_who_raises_the_limit_of_sessions_raises_those_that_run(ledger: SqliteLedger) -> None:
+def test_who_raises_the_limit_of_sessions_raises_those_that_run(ledger: StoredLedger) -> None:
     for scope in ("shop", "*"):
         ledger.allow(scope, "0.001/session")
         ledger.record("shop/one/main", scope, 990)
@@ -179,13 +201,13 @@ def test_who_raises_the_limit_of_sessions_raises_those_that_run(ledger: SqliteLe
         ledger.disallow(scope)
 
 
-def test_a_session_that_is_under_way_counts_in_full_if_the_past_is_included(ledger: SqliteLedger) -> None:
+def test_a_session_that_is_under_way_counts_in_full_if_the_past_is_included(ledger: StoredLedger) -> None:
     ledger.record("shop/one/main", "before", 900)
     ledger.allow("shop", "0.001/session", including_past=True)
     assert ledger.status("shop/one").left == 50
 
 
-def test_each_sub_agent_has_a_limit_and_the_main_thread_none(ledger: SqliteLedger) -> None:
+def test_each_sub_agent_has_a_limit_and_the_main_thread_none(ledger: StoredLedger) -> None:
     from brim.spend import read_ceiling
 
     ledger.allow("*", read_ceiling("200k tokens", subagent=True))
@@ -198,13 +220,13 @@ def test_each_sub_agent_has_a_limit_and_the_main_thread_none(ledger: SqliteLedge
     assert ledger.reserve("shop/one/a2", 1, tokens=100_000).state == "open"
 
 
-def test_the_strictest_of_two_session_limits_counts(ledger: SqliteLedger) -> None:
+def test_the_strictest_of_two_session_limits_counts(ledger: StoredLedger) -> None:
     ledger.allow("*", "0.0005/session")
     ledger.allow("shop", "0.001/session")
     assert refused(ledger, "shop/one", 600).limit == 500
 
 
-def test_tokens_are_reserved_and_settled(ledger: SqliteLedger) -> None:
+def test_tokens_are_reserved_and_settled(ledger: StoredLedger) -> None:
     ledger.allow("shop", "1k tokens/day")
     made = ledger.reserve("shop/a", 10, tokens=900, request_id="r")
     assert ledger.reserve("shop/a", 10, tokens=900, request_id="r") == made
@@ -222,7 +244,7 @@ def test_tokens_are_reserved_and_settled(ledger: SqliteLedger) -> None:
             ledger.reserve("shop", 1, tokens=tokens)  # type: ignore[arg-type]
 
 
-def test_a_warning_and_a_question_come_once_per_period(ledger: SqliteLedger, clock: Clock) -> None:
+def test_a_warning_and_a_question_come_once_per_period(ledger: StoredLedger, clock: Clock) -> None:
     told: list[Notice] = []
     ledger.subscribe(told.append)
     ledger.allow("shop", "0.001/day")
@@ -235,7 +257,7 @@ def test_a_warning_and_a_question_come_once_per_period(ledger: SqliteLedger, clo
         clock.now += DAY
 
 
-def test_continue_adds_a_tenth_for_this_period_and_raise_stays(ledger: SqliteLedger, clock: Clock) -> None:
+def test_continue_adds_a_tenth_for_this_period_and_raise_stays(ledger: StoredLedger, clock: Clock) -> None:
     for text in ("0.001/day", "0.002/week"):
         ledger.allow("shop", text)
     ledger.record("shop", "a", 1_000)
@@ -250,7 +272,7 @@ def test_continue_adds_a_tenth_for_this_period_and_raise_stays(ledger: SqliteLed
     assert {each.period: each.limit.amount for each in ledger.allowances()} == {"day": 1_000, "week": 9_000}
 
 
-def test_the_only_limit_is_raised_without_its_name(ledger: SqliteLedger) -> None:
+def test_the_only_limit_is_raised_without_its_name(ledger: StoredLedger) -> None:
     ledger.allow("shop", "0.001/day")
     ledger.answer("shop", Raise(2_000, per="total"))
     assert only(ledger, "shop").limit.amount == 2_000
@@ -260,7 +282,7 @@ def test_the_only_limit_is_raised_without_its_name(ledger: SqliteLedger) -> None
         ledger.answer("*", Raise(2_000, per="month"))
 
 
-def test_the_wrap_up_may_take_what_a_period_holds_back(ledger: SqliteLedger) -> None:
+def test_the_wrap_up_may_take_what_a_period_holds_back(ledger: StoredLedger) -> None:
     ledger.allow("shop", "0.001/day")
     ledger.record("shop", "a", 950)
     refused(ledger, "shop", purpose="wrap_up")
@@ -269,14 +291,14 @@ def test_the_wrap_up_may_take_what_a_period_holds_back(ledger: SqliteLedger) -> 
     refused(ledger, "shop", purpose="wrap_up")
 
 
-def test_a_limit_of_nothing_admits_nothing_and_a_billion_everything(ledger: SqliteLedger) -> None:
+def test_a_limit_of_nothing_admits_nothing_and_a_billion_everything(ledger: StoredLedger) -> None:
     ledger.allow("shut", "0/day")
     refused(ledger, "shut")
     ledger.allow("rich", "1e9/day")
     assert ledger.reserve("rich", 9 * 10**14).state == "open"
 
 
-def test_old_entries_become_sums_per_day_and_nothing_is_counted_twice(ledger: SqliteLedger, clock: Clock) -> None:
+def test_old_entries_become_sums_per_day_and_nothing_is_counted_twice(ledger: StoredLedger, clock: Clock) -> None:
     for number in range(10):
         model = "small" if number % 4 else "large"
         ledger.record("shop/a", f"r{number}", 10, tokens=3, model=model, branch="main")
@@ -307,7 +329,7 @@ def test_old_entries_become_sums_per_day_and_nothing_is_counted_twice(ledger: Sq
     assert [(each.model, each.amount) for each in first] == [("large", 10), ("small", 35)]
 
 
-def test_two_projects_of_one_name_are_two(ledger: SqliteLedger, tmp_path: Path) -> None:
+def test_two_projects_of_one_name_are_two(ledger: StoredLedger, tmp_path: Path) -> None:
     ledger.record("shop/a", "a", 5)
     one, two, three = (str(tmp_path / name / "shop") for name in "abc")
     for place in (one, two, three):
@@ -323,7 +345,7 @@ def test_two_projects_of_one_name_are_two(ledger: SqliteLedger, tmp_path: Path) 
     assert ledger.projects() == {"shop": three, other: two}
 
 
-def test_a_long_name_is_cut(ledger: SqliteLedger, tmp_path: Path) -> None:
+def test_a_long_name_is_cut(ledger: StoredLedger, tmp_path: Path) -> None:
     one, two = str(tmp_path / ("x" * 200)), str(tmp_path / "b" / ("x" * 200))
     for place in (one, two):
         os.makedirs(place)

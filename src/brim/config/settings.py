@@ -217,6 +217,8 @@ SETTINGS = (
     Setting("spend.warn", "number", 0.8, "share of a limit from which to warn", lowers=True, **_SHARE),
     Setting("spend.unknown_price", "text", "refuse", "what to do with a request of unknown price",
             choices=("refuse", "allow"), lowers=True),
+    Setting("project.id", "text", None, "what this project is called in a shared store (default: its git remote)",
+            none="none"),
     Setting("notify", "text", None, "command to run at 80% of a limit and at the limit; $BRIM_TEXT says which",
             from_env=(), none="off", yours=True),
     Setting("behaviors.near_duplicate", "number", 0.8, "similarity from which two texts are one rule", **_SHARE),

@@ -16,7 +16,7 @@ from brim.spend.limits import STOPPED, WARN, WRAPPING_UP, CostBudget, Raise
 from brim.spend.meter import SpendMeter
 from brim.spend.money import PriceList, micro_dollars
 from brim.spend.periods import PERCENT, TOKENS, USD, Allowance, in_unit, out_of, read_ceiling
-from brim.store.ledger import SqliteLedger
+from brim.store.ledger import StoredLedger
 from brim.store.project import name_of, segment
 from brim.tracking.events import Event, RunTotal, Usage
 from brim.tracking.notices import Notice
@@ -233,7 +233,7 @@ def scope_of(place: str, run: str, ledger: Ledger | None = None) -> str:
     >>> scope_of("/home/user/my shop", "5f2a"), scope_of("", "5f2a")
     ('my-shop/run-5f2a', 'no-project/run-5f2a')
     """
-    return f"{ledger.project(place) if isinstance(ledger, SqliteLedger) and place else name_of(place)}/run-{run}"
+    return f"{ledger.project(place) if isinstance(ledger, StoredLedger) and place else name_of(place)}/run-{run}"
 
 
 def question(budget: CostBudget) -> str:

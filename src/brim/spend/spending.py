@@ -175,10 +175,11 @@ class Spend:
 
     async def __aenter__(self) -> Self:
         self._in_loop = True
+        reserving = on_worker(self.ledger, self.reserve)
         try:
-            await in_loop(on_worker(self.ledger, self.reserve))
+            await in_loop(reserving)
         except BaseException:  # cancelled while it waited: the worker may have reserved all the same
-            on_worker(self.ledger, self._undo)
+            reserving.add_done_callback(lambda _: on_worker(self.ledger, self._undo))
             raise
         return self
 
@@ -206,12 +207,12 @@ def most_it_costs(model: str, prompt: int, output: int, *, hour: bool = False) -
 
 
 def on_worker(ledger: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Future[Any]:
-    """Run *function* in the one thread of *ledger*'s own; after a fork that is another."""
+    """Run *function* in a thread of *ledger*'s own: one, or as many as it has ``workers``. A fork has others."""
     from concurrent.futures import ThreadPoolExecutor
 
     process, worker = getattr(ledger, "_worker", (0, None))
     if worker is None or process != os.getpid():
-        worker = ThreadPoolExecutor(1, "brim-ledger")
+        worker = ThreadPoolExecutor(getattr(ledger, "workers", 1), "brim-ledger")
         ledger._worker = os.getpid(), worker
     found: Future[Any] = worker.submit(function, *args, **kwargs)
     return found

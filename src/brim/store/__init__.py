@@ -6,8 +6,8 @@ of that for one file, ``scopes`` both files as one with the rules of what counts
 agent, ``rulebook`` changes rules for a person, ``imports`` plans imports and merges, ``loaded`` knows which rules an
 agent reads on its own, ``permissions`` what a person allows in spite of a block, ``suggestions`` which corrections wait
 for review. ``statistics`` and ``checks`` say how rules and files are doing. ``ledger`` is money in the same file, kept
-in ``books``, and ``limits`` sets limits for a person. ``trust`` says which projects may steer, ``consent`` what a
-person is asked before, ``backup`` keeps copies.
+in ``books``, and ``limits`` sets limits for a person. ``postgres`` keeps both for many machines. ``trust`` says which
+projects may steer, ``consent`` what a person is asked before, ``backup`` keeps copies.
 """
 
 from __future__ import annotations

@@ -33,6 +33,7 @@ from brim.spend.periods import (
     USD,
     Allowance,
 )
+from brim.store.database import ALL
 from brim.store.project import LIMITS_SINCE
 
 TYPE_CHECKING = False
@@ -56,12 +57,13 @@ RESERVATION = f"SELECT {_COLUMNS} FROM reservations"  # noqa: S608 - the names a
 _DAYS = (
     "SELECT CAST(time / 86400 AS INTEGER) AS day, scope, model, branch, sum(amount) AS amount, sum(tokens) AS tokens "
     "FROM (SELECT time, entry.scope, coalesce(model, '') AS model, coalesce(branch, '') AS branch, entry.amount, "
-    "entry.tokens FROM spend_entries AS entry LEFT JOIN reservations USING (request_id) {where}) GROUP BY 1, 2, 3, 4"
+    "entry.tokens FROM spend_entries AS entry LEFT JOIN reservations USING (request_id) {where}) AS entries "
+    "GROUP BY 1, 2, 3, 4"
 )
 """What the entries come to that *where* says, as rows of ``spend_days``."""
 _ENDED = f"{RESERVATION} WHERE state = 'open' AND (lease_end <= ?1 OR lease_end > ?2) ORDER BY lease_end, request_id"
-_SCOPE_COLUMNS = "scope, given, base, amount, is_default, state, warned, spent, reserved"
-_SCOPE = f"SELECT {_SCOPE_COLUMNS} FROM spend_scopes"  # noqa: S608 - the names above
+SCOPE_COLUMNS = "scope, given, base, amount, is_default, state, warned, spent, reserved"
+_SCOPE = f"SELECT {SCOPE_COLUMNS} FROM spend_scopes"  # noqa: S608 - the names above
 LIMIT_COLUMNS = "scope, period, unit, given, base, amount, state, warned, spent, reserved, zone, starts, ends"
 _LIMIT = f"SELECT {LIMIT_COLUMNS} FROM spend_limits"  # noqa: S608 - the names above
 UNLIMITED = Limit()
@@ -99,7 +101,9 @@ class Books:
     """The scopes, limits and reservations that one transaction touches; ``save`` writes back those that changed."""
 
     def __init__(self, database: Database, now: float, warn: float) -> None:
-        self._database, self._now, self._warn = database, now, warn
+        self._database, self._warn = database, warn
+        self.now = now
+        """The time at which everything in this transaction happens."""
         self._scopes: dict[str, Scope] = {}
         self._changed: set[str] = set()
         self._limits: dict[str, list[tuple[str, str, str]]] = {}
@@ -113,10 +117,10 @@ class Books:
 
     def ended(self) -> list[Reservation]:
         """Return the reservations whose lease has ended; one longer than any may be was made by a wrong clock."""
-        longest = self._now + LONGEST_LEASE + 86_400
+        longest = self.now + LONGEST_LEASE + 86_400
         if self._database.version < LIMITS_SINCE:
             return []
-        return [reservation_of(row) for row in self._database.rows(_ENDED, (self._now, longest))]
+        return [reservation_of(row) for row in self._database.rows(_ENDED, (self.now, longest))]
 
     def scope(self, name: str) -> Scope:
         """Return the scope *name*; one that is not known yet has no limit and has spent nothing."""
@@ -143,9 +147,9 @@ class Books:
         With *default*, as they would under that limit of every project that has none of its own. Only the outermost if
         they are to be *projects*.
         """
-        bound = (under, most) if under else (most,)
-        where = "WHERE instr(scope, '/') = 0" if projects else below(under)
-        rows = self._database.rows(f"{_SCOPE} {where} ORDER BY scope LIMIT ifnull(?, -1)", bound)
+        limit = ALL if most is None else most
+        where = "WHERE scope NOT LIKE '%/%'" if projects else below(under)
+        rows = self._database.rows(f"{_SCOPE} {where} ORDER BY scope LIMIT ?", (under, limit) if under else (limit,))
         self._scopes |= {row[0]: scope_of(row, self._database.path) for row in rows}
         self._limits = {row[0]: [] for row in rows}
         self.all_allowances()
@@ -164,7 +168,8 @@ class Books:
         """Return what was spent per day, scope, model and branch in *under* and below it; in all if that is empty."""
         rows = self._database.rows(
             "SELECT day, scope, model, branch, sum(amount), sum(tokens) FROM "  # noqa: S608
-            f"(SELECT * FROM spend_days UNION ALL {_DAYS.format(where='')}) {below(under)} GROUP BY 1, 2, 3, 4",
+            f"(SELECT * FROM spend_days UNION ALL {_DAYS.format(where='')}) AS days {below(under)} "
+            "GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4",
             (under,) if under else (),
         )
         return [DaySum(*row) for row in rows]
@@ -239,7 +244,7 @@ class Books:
         """Raise the limits that sessions below have because of *pattern* to what that is now."""
         self._run_below(
             pattern,
-            "UPDATE spend_limits SET given = ?4, base = ?4, amount = ?4, state = 'open', warned = 0",
+            "UPDATE spend_limits SET given = ?4, base = ?4, amount = ?4, state = 'open', warned = FALSE",
             "amount < ?4",
             (pattern.limit.amount,),
         )
@@ -251,7 +256,7 @@ class Books:
     def _run_below(self, pattern: Allowance, sql: str, more: str = "TRUE", values: tuple[object, ...] = ()) -> None:
         """Run *sql* for the limits of sessions and sub-agents that *pattern* is for."""
         under = "?3 = '*'" if pattern.scope == EVERYWHERE else below(pattern.scope, 3).removeprefix("WHERE ")
-        where = f"WHERE {under} AND period = ?1 AND unit = ?2 AND instr(scope, '/') > 0 AND {more}"
+        where = f"WHERE {under} AND period = ?1 AND unit = ?2 AND scope LIKE '%/%' AND {more}"
         self._database.run(f"{sql} {where}", (pattern.period, pattern.unit, pattern.scope, *values))
 
     def _with_past(self, allowance: Allowance) -> Allowance:
@@ -267,15 +272,18 @@ class Books:
         return allowance.replace(spent=max(0, spent + old), reserved=reserved)
 
     def _take(self, row: Any) -> None:
-        self.put(allowance_of(row, self._database.path).at(self._now))
+        self.put(allowance_of(row, self._database.path).at(self.now))
 
     # Writing ----------------------------------------------------------------------------------------------------
 
-    def fits(self, scope: str, more: int) -> bool:
-        """Whether *more* is within the limits of *scope* and those above it."""
-        own = [each for each in self.allowances(scope) if each.unit == USD]
-        limited: list[Scope | Allowance] = [*map(self.scope, lineage(scope)), *own]
-        return more <= 0 or all(each.limit.amount is None or each.taken + more <= each.limit.amount for each in limited)
+    def fits(self, scope: str, more: int, tokens: int) -> bool:
+        """Whether *more* money and *tokens* are within the limits of *scope* and those above it."""
+        limited: list[Scope | Allowance] = [*map(self.scope, lineage(scope)), *self.allowances(scope)]
+        for each in limited:
+            wanted = tokens if each.unit == TOKENS else more
+            if wanted > 0 and each.limit.amount is not None and each.taken + wanted > each.limit.amount:
+                return False
+        return True
 
     def replace(
         self,
@@ -290,7 +298,7 @@ class Books:
         The difference counts for the period in which the request was made, or of *when*. *made_with* is the model and
         the branch of a new request.
         """
-        when = min(self._now, new.made_at if when is None else when)
+        when = min(self.now, new.made_at if when is None else when)
         before = old or new.replace(amount=0, tokens=0, charged=0, charged_tokens=0)
         spent, tokens = new.charged - before.charged, new.charged_tokens - before.charged_tokens
         reserved, set_aside = (now - was for now, was in zip(_set_aside(new), _set_aside(before), strict=True))
@@ -332,7 +340,7 @@ class Books:
         """Note that a person said *answer* about the scope *name*."""
         self._database.run(
             "INSERT INTO spend_answers (time, scope, answer, amount) VALUES (?, ?, ?, ?)",
-            (self._now, name, answer, amount),
+            (self.now, name, answer, amount),
         )
 
     def save(self) -> None:
@@ -340,7 +348,7 @@ class Books:
         for scope in [self._scopes[name] for name in sorted(self._changed)]:
             given, base, amount, state, warned = scope.limit.to_dict().values()
             self._database.run(
-                f"INSERT OR REPLACE INTO spend_scopes ({_SCOPE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+                f"INSERT OR REPLACE INTO spend_scopes ({SCOPE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
                 (scope.name, given, base, amount, scope.is_default, state, warned, scope.spent, scope.reserved),
             )
         for each in [self._allowances[key] for key in sorted(self._moved)]:
@@ -355,11 +363,11 @@ class Books:
         """Fold the oldest entries into sums, a few at a time; return how many."""
         oldest = (
             "WHERE number IN (SELECT number FROM spend_entries ORDER BY number LIMIT ?2) AND time < ?1",
-            (self._now - KEPT_DAYS * SECONDS_PER_DAY, MOST_FOLDED),
+            (self.now - KEPT_DAYS * SECONDS_PER_DAY, MOST_FOLDED),
         )
         self._database.run(
             f"INSERT INTO spend_days {_DAYS.format(where=oldest[0])} ON CONFLICT (day, scope, model, branch) "
-            "DO UPDATE SET amount = amount + excluded.amount, tokens = tokens + excluded.tokens",
+            "DO UPDATE SET amount = spend_days.amount + excluded.amount, tokens = spend_days.tokens + excluded.tokens",
             oldest[1],
         )
         return self._database.run(f"DELETE FROM spend_entries {oldest[0]}", oldest[1])  # noqa: S608

@@ -33,6 +33,12 @@ MIGRATIONS = os.path.join(os.path.dirname(__file__), "migrations")
 VERSION = 4
 """The version of the newest migration, which is what this brim reads and writes."""
 
+POSTGRES = ("postgresql://", "postgres://")
+"""How the address of a PostgreSQL server begins: see ``brim.store.postgres``."""
+
+ALL = (1 << 63) - 1
+"""As a ``LIMIT``: every row."""
+
 READABLE = 2
 """The oldest version that a hook reads as it is: its rules and sums are where they are now."""
 

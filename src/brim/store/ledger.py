@@ -1,7 +1,8 @@
-"""``SqliteLedger``: the ledger in a file. Every call is one transaction that holds the lock from its first look.
+"""Ledgers that are stored. Every call is one transaction that holds the lock from its first look.
 
-What a call has returned is on the disk: unlike the rest of the store it waits for that (``synchronous=FULL``), so that
-no settled amount is lost in a power cut. Each thread gets its own connection, and so does a process after a fork.
+``SqliteLedger`` is the one in a file. What a call has returned is on the disk: unlike the rest of the store it waits
+for that (``synchronous=FULL``), so that no settled amount is lost in a power cut. Each thread gets its own connection,
+and so does a process after a fork.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from contextlib import contextmanager
 from threading import get_ident
 
 from brim.errors import InputError, LimitReached, StoreError
+from brim.record import Record
 from brim.spend.ledger import (
     EXPIRED,
     LEASE,
@@ -42,7 +44,7 @@ from brim.spend.periods import (
     read_ceiling,
 )
 from brim.store.books import Books, Scope, below, is_ending
-from brim.store.database import TIMEOUT, open_database
+from brim.store.database import POSTGRES, TIMEOUT, open_database
 from brim.store.project import LIMITS_SINCE, scope_at
 from brim.tracking.notices import Subscribers
 
@@ -64,15 +66,21 @@ def open_ledger(
     migrate: bool = True,
     timeout: float = TIMEOUT,
     warn: float = WARN,
-    clock: Callable[[], float] = time.time,
-) -> SqliteLedger:
-    """Open the ledger at *address*: ``sqlite:///PATH`` or a path, such as a store's ``brim.db``.
+    clock: Callable[[], float] | None = None,
+) -> StoredLedger:
+    """Open the ledger at *address*.
 
-    It is made if it is missing, unless *migrate* is False. *warn* is the share of a limit that is worth a warning.
-    *clock* says when a lease has ended: every process on one ledger should have the same.
+    That is ``sqlite:///PATH`` or a path, such as a store's ``brim.db``, or ``postgresql://USER:PASSWORD@HOST/DATABASE``
+    for many machines. It is made if it is missing, unless *migrate* is False. *warn* is the share of a limit that is
+    worth a warning. *timeout* is how many seconds to wait for another writer, or for a server that is down. *clock*
+    says when a lease has ended: this machine's, or PostgreSQL's for every machine.
     """
+    if address.startswith(POSTGRES):
+        from brim.store.postgres.ledger import PostgresLedger
+
+        return PostgresLedger(address, migrate=migrate, warn=warn, clock=clock, timeout=timeout)
     database = _open(ledger_path(address), migrate, timeout)
-    return SqliteLedger(database, warn=warn, clock=clock, timeout=timeout)
+    return SqliteLedger(database, warn=warn, clock=clock or time.time, timeout=timeout)
 
 
 def _open(path: str, migrate: bool, timeout: float) -> Database:
@@ -82,43 +90,45 @@ def _open(path: str, migrate: bool, timeout: float) -> Database:
     return database
 
 
-class SqliteLedger(Spender):
-    """A ``brim.spend.Ledger`` in one SQLite file.
+class Order(Record):
+    """What is to be done about the money of one request: its kind is a name in ``_DOING``."""
 
-    One object serves many threads, and goes on after a fork.
-    """
+    kind: str
+    request_id: str
+    scope: str = ""
+    """Empty if only the id is known."""
+    amount: int = 0
+    tokens: int | None = None
+    lease: float = LEASE
+    purpose: str = ""
+    made_with: tuple[str, str] = ("", "")
+    """The model and the branch."""
+    at: float | None = None
+    """When it was spent; None is now."""
 
-    def __init__(
-        self,
-        database: Database,
-        *,
-        warn: float = WARN,
-        clock: Callable[[], float] = time.time,
-        timeout: float = TIMEOUT,
-    ) -> None:
-        self._path, self._timeout = os.path.abspath(database.path), timeout
-        self._open = {(os.getpid(), get_ident()): database}
-        self._closed = False
-        self._warn, self._clock = warn, clock
+    def do(self, books: Books) -> Reservation | LimitReached:
+        """Do it in *books*. What is refused is noted there, so it is returned, to be raised when that is written."""
+        return _DOING[self.kind](books, self)
+
+
+class StoredLedger(Spender):
+    """A ``brim.spend.Ledger`` whose books are in a database, which its subclasses open."""
+
+    def __init__(self, warn: float) -> None:
+        self._warn = warn
         self._subscribers = Subscribers()
 
     @property
     def database(self) -> Database:
-        """The file, through the connection of this thread and process: SQLite can't share one after a fork."""
-        me = os.getpid(), get_ident()
-        found = self._open.get(me)
-        if found is None:
-            if self._closed:
-                raise StoreError(f"{self._path}: this ledger was closed: open it again")
-            found = self._open[me] = _open(self._path, False, self._timeout)
-        return found
+        """The connection for this thread."""
+        raise NotImplementedError
 
     def close(self) -> None:
-        """Close the file for all threads of this process. Closing twice does nothing."""
-        self._closed = True
-        for (process, _), database in self._open.items():
-            if process == os.getpid():  # closing what another process opened could end its locks
-                database.close()
+        """Close it for all threads of this process. Closing twice does nothing."""
+        raise NotImplementedError
+
+    def _now(self) -> float:
+        raise NotImplementedError
 
     def __enter__(self) -> Self:
         return self
@@ -149,7 +159,7 @@ class SqliteLedger(Spender):
         """Limit *scope* per period: see ``brim.spend.Ledger.allow``."""
         name = _checked_scope(scope)
         wanted = read_ceiling(ceiling) if isinstance(ceiling, str) else ceiling
-        now = self._clock()
+        now = self._now()
         starts, ends = bounds(wanted.period, zone, now)
         starts = now if not including_past else 0.0 if ends is None else starts
         with self._books() as books:
@@ -204,7 +214,7 @@ class SqliteLedger(Spender):
         branch: str = "",
     ) -> Reservation:
         """Set *amount* aside for one request: see ``brim.spend.Ledger.reserve``."""
-        names = lineage(scope)
+        lineage(scope)
         checked_amount(amount)
         checked_amount(tokens, "tokens", "tokens")
         if isinstance(lease, bool) or not isinstance(lease, int | float) or not 0 < lease <= LONGEST_LEASE:
@@ -212,45 +222,17 @@ class SqliteLedger(Spender):
         if purpose not in ("", WRAP_UP):
             raise InputError(f"the purpose is empty or {WRAP_UP}, not {repr(purpose)[:40]}")
         id = _checked_id(os.urandom(12).hex() if request_id is None else request_id)
-        with self._books() as books:
-            if (found := books.reservation(id)) is not None:
-                return _same(found, scope, amount, purpose, tokens)
-            path = [books.scope(name) for name in names]
-            ending = is_ending(path)
-            limited: list[Scope | Allowance] = [*path, *books.allowances(scope)]
-            for each in limited:
-                wanted = tokens if each.unit == TOKENS else amount
-                refused = _refusal(each, wanted, purpose, ending)
-                if refused is not None:
-                    books.ask(each, wanted=wanted)
-                    break
-            else:
-                now = self._clock()
-                reserved = Reservation(
-                    id, scope, amount, lease_end=now + lease, purpose=purpose, tokens=tokens, made_at=now
-                )
-                books.replace(None, reserved, made_with=(model, branch))
-                return reserved
-        raise refused  # after the question is on the disk
+        return self._spend(Order("reserve", id, scope, amount, tokens, lease, purpose, (model, branch)))
 
     def settle(self, reservation: Reservation | str, amount: int, *, tokens: int | None = None) -> Reservation:
         """Say what the request really cost: see ``brim.spend.Ledger.settle``."""
         checked_amount(amount)
         checked_amount(tokens or 0, "tokens", "tokens")
-        with self._books() as books:
-            return _settled(books, _found(books, reservation), amount, tokens)
+        return self._spend(Order("settle", *_known(reservation), amount, tokens))
 
     def release(self, reservation: Reservation | str) -> Reservation:
         """Give back what was set aside: the request was not sent."""
-        with self._books() as books:
-            found = _found(books, reservation)
-            if found.state == SETTLED:
-                was = f"{found.request_id}: was settled at {in_dollars(found.charged)}"
-                raise InputError(f"{was}, so it cannot be released; settle it at 0 if it cost nothing")
-            released = found.replace(state=RELEASED, charged=0, charged_tokens=0)
-            if found.state != RELEASED:
-                books.replace(found, released, "released")
-        return released
+        return self._spend(Order("release", *_known(reservation)))
 
     def record(
         self,
@@ -268,18 +250,14 @@ class SqliteLedger(Spender):
         checked_amount(amount)
         checked_amount(tokens, "tokens", "tokens")
         id = _checked_id(request_id)
+        return self._spend(Order("record", id, scope, amount, tokens, at=at, made_with=(model, branch)))
+
+    def _spend(self, order: Order) -> Reservation:
         with self._books() as books:
-            if (found := books.reservation(id)) is not None:
-                if found.scope != scope:
-                    raise InputError(f"{id}: belongs to {found.scope}, not to {scope}")
-                return _settled(books, found, amount, tokens, when=at)
-            now = self._clock()
-            made = now if at is None else min(at, now)
-            recorded = Reservation(
-                id, scope, 0, amount, SETTLED, lease_end=now, purpose=RECORDED, charged_tokens=tokens, made_at=made
-            )
-            books.replace(None, recorded, "recorded", made_with=(model, branch))
-        return recorded
+            done = order.do(books)
+        if isinstance(done, LimitReached):
+            raise done  # after the question is on the disk
+        return done
 
     def fold(self) -> int:
         """Fold entries older than 90 days into sums, as ``days`` has them; return how many were, 0 if none is left."""
@@ -374,7 +352,8 @@ class SqliteLedger(Spender):
         if claim and place and not self.database.readonly:
             with self.database.writing():
                 scope = scope_at(self.database, place)
-                self.database.run("INSERT OR REPLACE INTO spend_projects (place, scope) VALUES (?, ?)", (place, scope))
+                self.database.run("DELETE FROM spend_projects WHERE place = ? OR scope = ?", (place, scope))
+                self.database.run("INSERT INTO spend_projects (place, scope) VALUES (?, ?)", (place, scope))
         return scope
 
     def projects(self) -> dict[str, str]:
@@ -393,13 +372,14 @@ class SqliteLedger(Spender):
         with self.database.writing():
             books = self._new_books()
             for found in books.ended():  # charged in full: its call may have been sent
-                books.replace(found, found.replace(state=EXPIRED, charged=found.amount), "expired")
+                expired = found.replace(state=EXPIRED, charged=found.amount, charged_tokens=found.tokens)
+                books.replace(found, expired, "expired")
             yield books
             books.save()
         self._subscribers.tell(books.notices)
 
     def _new_books(self) -> Books:
-        return Books(self.database, self._clock(), self._warn)
+        return Books(self.database, self._now(), self._warn)
 
     @contextmanager
     def _looking(self) -> Iterator[Books]:
@@ -411,11 +391,118 @@ class SqliteLedger(Spender):
             yield self._new_books()
 
 
-def _found(books: Books, reservation: Reservation | str) -> Reservation:
-    id = reservation.request_id if isinstance(reservation, Reservation) else _checked_id(reservation)
-    found = books.reservation(id)
+class SqliteLedger(StoredLedger):
+    """A ``brim.spend.Ledger`` in one SQLite file.
+
+    One object serves many threads, and goes on after a fork.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        warn: float = WARN,
+        clock: Callable[[], float] = time.time,
+        timeout: float = TIMEOUT,
+    ) -> None:
+        super().__init__(warn)
+        self._path, self._timeout, self._clock = os.path.abspath(database.path), timeout, clock
+        self._open = {(os.getpid(), get_ident()): database}
+        self._closed = False
+
+    @property
+    def database(self) -> Database:
+        """The file, through the connection of this thread and process: SQLite can't share one after a fork."""
+        me = os.getpid(), get_ident()
+        found = self._open.get(me)
+        if found is None:
+            if self._closed:
+                raise StoreError(f"{self._path}: this ledger was closed: open it again")
+            found = self._open[me] = _open(self._path, False, self._timeout)
+        return found
+
+    def close(self) -> None:
+        """Close the file for all threads of this process. Closing twice does nothing."""
+        self._closed = True
+        for (process, _), database in self._open.items():
+            if process == os.getpid():  # closing what another process opened could end its locks
+                database.close()
+
+    def _now(self) -> float:
+        return self._clock()
+
+
+def _known(reservation: Reservation | str) -> tuple[str, str]:
+    """Return the id of *reservation*, and its scope if that is known."""
+    if isinstance(reservation, Reservation):
+        return reservation.request_id, reservation.scope
+    return _checked_id(reservation), ""
+
+
+def _reserve(books: Books, order: Order) -> Reservation | LimitReached:
+    id, scope, tokens = order.request_id, order.scope, order.tokens or 0
+    if (found := books.reservation(id)) is not None:
+        return _same(found, scope, order.amount, order.purpose, tokens)
+    path = [books.scope(name) for name in lineage(scope)]
+    ending = is_ending(path)
+    limited: list[Scope | Allowance] = [*path, *books.allowances(scope)]
+    for each in limited:
+        wanted = tokens if each.unit == TOKENS else order.amount
+        refused = refusal(each, wanted, order.purpose, ending)
+        if refused is not None:
+            books.ask(each, wanted=wanted)
+            return refused
+    about: Any = {
+        "lease_end": books.now + order.lease,
+        "purpose": order.purpose,
+        "tokens": tokens,
+        "made_at": books.now,
+    }
+    reserved = Reservation(id, scope, order.amount, **about)
+    books.replace(None, reserved, made_with=order.made_with)
+    return reserved
+
+
+def _settle(books: Books, order: Order) -> Reservation:
+    return _settled(books, _found(books, order), order.amount, order.tokens)
+
+
+def _release(books: Books, order: Order) -> Reservation:
+    found = _found(books, order)
+    if found.state == SETTLED:
+        was = f"{found.request_id}: was settled at {in_dollars(found.charged)}"
+        raise InputError(f"{was}, so it cannot be released; settle it at 0 if it cost nothing")
+    released = found.replace(state=RELEASED, charged=0, charged_tokens=0)
+    if found.state != RELEASED:
+        books.replace(found, released, "released")
+    return released
+
+
+def _record(books: Books, order: Order) -> Reservation:
+    id, scope, amount, tokens = order.request_id, order.scope, order.amount, order.tokens or 0
+    if (found := books.reservation(id)) is not None:
+        if found.scope != scope:
+            raise InputError(f"{id}: belongs to {found.scope}, not to {scope}")
+        return _settled(books, found, amount, tokens, when=order.at)
+    made = books.now if order.at is None else min(order.at, books.now)
+    about: Any = {"lease_end": books.now, "purpose": RECORDED, "charged_tokens": tokens, "made_at": made}
+    recorded = Reservation(id, scope, 0, amount, SETTLED, **about)
+    books.replace(None, recorded, "recorded", made_with=order.made_with)
+    return recorded
+
+
+_DOING: dict[str, Callable[[Books, Order], Reservation | LimitReached]] = {
+    "reserve": _reserve,
+    "settle": _settle,
+    "release": _release,
+    "record": _record,
+}
+
+
+def _found(books: Books, order: Order) -> Reservation:
+    found = books.reservation(order.request_id)
     if found is None:
-        raise InputError(f"{id}: nothing is reserved under this id")
+        raise InputError(f"{order.request_id}: nothing is reserved under this id")
     return found
 
 
@@ -431,10 +518,12 @@ def _settled(
     tokens = (found.charged_tokens or found.tokens) if tokens is None else tokens
     if found.state == SETTLED and (found.charged, found.charged_tokens) == (amount, tokens):
         return found
-    held = found.amount if found.state == RESERVED else found.charged
-    set_aside = found.amount if found.state != RELEASED and books.fits(found.scope, amount - held) else held
-    is_over = found.purpose != RECORDED and amount > set_aside
-    overrun = found.overrun or is_over
+    aside = found.amount, found.tokens
+    held = aside if found.state == RESERVED else (found.charged, found.charged_tokens)
+    if found.state == RELEASED or not books.fits(found.scope, amount - held[0], tokens - held[1]):
+        aside = held
+    is_over = amount > aside[0] or (found.tokens > 0 and tokens > aside[1])  # else no tokens were set aside
+    overrun = found.overrun or (found.purpose != RECORDED and is_over)
     settled = found.replace(state=SETTLED, charged=amount, charged_tokens=tokens, overrun=overrun)
     books.replace(found, settled, "settled" if found.state in (RESERVED, RELEASED) else "corrected", when)
     return settled
@@ -482,7 +571,7 @@ def _none_to_raise(name: str) -> list[Scope | Allowance]:
     raise InputError(f"{name}: there is no such limit to raise: 'brim limit' shows those there are")
 
 
-def _refusal(about: Scope | Allowance, amount: int, purpose: str, ending: bool) -> LimitReached | None:
+def refusal(about: Scope | Allowance, amount: int, purpose: str, ending: bool) -> LimitReached | None:
     """Return why *amount* is not admitted under the limit of *about*; None if it is."""
     limit, name, unit = about.limit, about.name, about.unit
     room = limit.room(about.taken, purpose, ending=ending)
@@ -525,7 +614,8 @@ def ledger_path(address: str) -> str:
     path = address if not found else rest[1:]
     if found and (scheme != "sqlite" or not rest.startswith("/") or "?" in rest):
         raise InputError(
-            f"{address[:80]!r} isn't a ledger: use PATH, or sqlite:///PATH with one more / if PATH is absolute"
+            f"{address[:80]!r} isn't a ledger: use PATH, sqlite:///PATH with one more / if PATH is absolute, or "
+            "postgresql://USER@HOST/DATABASE"
         )
     if not path or path == ":memory:":
         raise InputError(f"{address[:80]!r} names no file: a ledger is shared through one, as in sqlite:///money.db")

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from brim.errors import InputError
-from brim.spend.ledger import ScopeStatus
+from brim.spend.ledger import ScopeStatus, lineage
 from brim.spend.limits import ASKED, OPEN, Limit, Raise
 from brim.spend.periods import (
     EVERYWHERE,
@@ -28,7 +28,7 @@ from brim.spend.periods import (
     plan_readings,
     read_ceiling,
 )
-from brim.store.ledger import SqliteLedger
+from brim.store.ledger import StoredLedger
 from brim.store.project import name_of, place_of, segment
 
 MOST = 10_000
@@ -85,11 +85,23 @@ class ProjectRow:
 class Limits:
     """The limits in *ledger*, for a person in the project at *place*.
 
-    *home* is the user's brim folder, where readings of plans are kept.
+    *home* is the user's brim folder, where readings of plans are kept. *shared* is the scope of the project in a ledger
+    of many machines, empty if it has none there; None says that the ledger is this machine's, where projects go by
+    place.
     """
 
-    def __init__(self, ledger: SqliteLedger, *, place: str, home: str, environ: Mapping[str, str], now: float) -> None:
+    def __init__(
+        self,
+        ledger: StoredLedger,
+        *,
+        place: str,
+        home: str,
+        environ: Mapping[str, str],
+        now: float,
+        shared: str | None = None,
+    ) -> None:
         self.ledger, self._place, self._home, self._environ, self._now = ledger, place, home, environ, now
+        self._shared = shared
 
     # Which project ----------------------------------------------------------------------------------------------
 
@@ -100,6 +112,8 @@ class Limits:
         """
         if name == EVERYWHERE:
             return name
+        if self._shared is not None:
+            return self._in_shared(name, known)
         if not name and not self._place:
             raise InputError("the current folder was deleted: go to another, or name a project")
         if not name or _is_path(name):
@@ -121,9 +135,21 @@ class Limits:
         names = sorted(
             {here, *map(name_of, projects.values()), *(each.scope for each in self.ledger.statuses(most=MOST))}
         )
-        near = get_close_matches(name, names, n=1)
-        hint = f" Did you mean {near[0]}?" if near else " 'brim limit' lists those there are."
-        raise InputError(f'No project is called "{name[:80]}".{hint}')
+        raise _unknown(name, names)
+
+    def _in_shared(self, name: str, known: bool) -> str:
+        """Return the scope *name*, or this project's: in a shared ledger scopes are what programs call them."""
+        if _is_path(name):
+            raise InputError(f"{name[:200]}: a shared store knows projects by their id, not by their folder")
+        if not name and not self._shared:
+            raise InputError(
+                "this folder has no name in a shared store: name a scope, or set one with "
+                "'brim config set --project project.id NAME'"
+            )
+        scope = lineage(name or self._shared or "")[-1]
+        if name and known and not self._knows(scope):
+            raise _unknown(name, [each.scope for each in self.ledger.statuses(most=MOST)], "'brim limit --store URL'")
+        return scope
 
     def _knows(self, scope: str) -> bool:
         try:
@@ -138,6 +164,8 @@ class Limits:
     def set(self, scope: str, ceilings: list[Ceiling], *, including_past: bool = False) -> list[LimitRow]:
         """Set limits on *scope*; what was stopped is open again. They count from now, unless the past is included."""
         zone = local_zone(self._environ)
+        if self._shared is not None and any(each.unit == PERCENT for each in ceilings):
+            raise InputError("the window of a plan belongs to one person's agents: set it without --store")
         if scope != EVERYWHERE:
             own = self.ledger.status(scope)
             replaced = any((each.unit, each.period) == (USD, TOTAL) for each in ceilings)
@@ -275,6 +303,12 @@ def _wanted(text: str) -> str:
     if not text or text.lower() in SPANS:
         return text.lower()
     return str(read_ceiling(text))
+
+
+def _unknown(name: str, names: list[str], lists: str = "'brim limit'") -> InputError:
+    near = get_close_matches(name, names, n=1)
+    hint = f" Did you mean {near[0]}?" if near else f" {lists} lists those there are."
+    return InputError(f'No project is called "{name[:80]}".{hint}')
 
 
 def _is_path(name: str) -> bool:

@@ -37,6 +37,9 @@ NAME_LENGTH = 0xFFF
 LARGEST_INDEX = 64 << 20
 """Bytes of git's index, with the files that it is split into, that are read: a hook has a second."""
 
+LARGEST_CONFIG = 1 << 20
+"""Characters of a repository's configuration that are read."""
+
 MOST_INDEXES = 64
 """Files that an index may be split into."""
 
@@ -72,6 +75,49 @@ def place_of(project: str) -> str:
     except (OSError, ValueError):
         return project  # a submodule
     return os.path.dirname(common) if os.path.basename(common) == ".git" else common
+
+
+def remote_of(place: str) -> str:
+    """Return where the repository at *place* comes from, the same for every way to write it; empty if it says nothing.
+
+    ``git@example.org:acme/shop.git`` and ``https://example.org/acme/shop`` are both ``example.org/acme/shop``. Of
+    several remotes it is ``origin``, else the first.
+    """
+    git = git_folder(place) or place  # a bare repository is its own
+    found: dict[str, str] = {}
+    name = ""
+    try:
+        with os.fdopen(open_safely(os.path.join(git, "config")), encoding="utf-8", errors="replace") as file:
+            for line in file.read(LARGEST_CONFIG).splitlines():
+                key, _, value = line.strip().partition("=")
+                if line.strip().startswith("["):
+                    name = line.partition('"')[2].rpartition('"')[0] if line.strip().startswith('[remote "') else ""
+                elif name and key.strip() == "url":
+                    found.setdefault(name, value.strip().strip('"'))
+    except OSError:
+        return ""
+    return normalized_remote(found.get("origin") or next(iter(found.values()), ""))
+
+
+def normalized_remote(url: str) -> str:
+    """Return the address of a repository without scheme, user, port and ending; empty for a folder.
+
+    >>> normalized_remote("ssh://git@Example.org:22/acme/shop.git"), normalized_remote("git@example.org:acme/shop")
+    ('example.org/acme/shop', 'example.org/acme/shop')
+    """
+    scheme, found, rest = url.partition("://")
+    if not found:
+        host, colon, path = url.partition(":")
+        if not colon or "/" in host:
+            return ""
+    else:
+        host, _, path = rest.partition("/")
+        if scheme == "file":
+            return ""
+        host = host.rpartition("@")[2].partition(":")[0]
+    path = path.strip("/").removesuffix(".git").strip("/")
+    host = host.rpartition("@")[2].lower()
+    return f"{host}/{path}" if host and path else ""
 
 
 def name_of(place: str) -> str:

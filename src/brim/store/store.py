@@ -13,7 +13,7 @@ from brim._sha import sha256_hex
 from brim.activation.relevance import section_of, terms_of
 from brim.errors import InputError, StoreError
 from brim.record import Record
-from brim.store.database import TIMEOUT, Closing, open_database
+from brim.store.database import ALL, POSTGRES, TIMEOUT, Closing, open_database
 from brim.store.events import Event, add_event
 from brim.store.rows import (
     BLOCKS_SINCE,
@@ -69,12 +69,16 @@ _COSTS = """
 
 
 def open_store(path: str, *, migrate: bool = True, timeout: float = TIMEOUT, readonly: bool = False) -> Store:
-    """Open the file *path*.
+    """Open the file *path*, or the store in a PostgreSQL server at ``postgresql://USER:PASSWORD@HOST/DATABASE``.
 
     It is made if it is missing, and brought up to date if it is older, unless *migrate* is False: then either is a
     ``StoreError``, as a damaged or newer file always is. *timeout* is how many seconds to wait for another writer.
     """
-    store = Store(open_database(path, migrate=migrate, timeout=timeout, readonly=readonly))
+    if path.startswith(POSTGRES):
+        from brim.store.postgres.database import open_postgres as opened
+    else:
+        opened = open_database  # type: ignore[assignment]
+    store = Store(opened(path, migrate=migrate, timeout=timeout, readonly=readonly))
     if migrate and not store.readonly:
         try:
             store.reindex_if_old()
@@ -205,14 +209,15 @@ class Store(Closing):
 
     def candidates(self, text: str) -> list[Behavior]:
         """Return the behaviors that *text* may mean: of this id, else of this name, else whose id or name begins so."""
+        begun = (text, f"{text}\U0010ffff")
         ways = (
-            "id = ?",
-            "name = ? ORDER BY live DESC, id",
-            "id > ?1 AND id < ?1 || char(1114111) ORDER BY id",
-            "name > ?1 AND name < ?1 || char(1114111) ORDER BY id",
+            ("id = ?", (text,)),
+            ("name = ? ORDER BY live DESC, id", (text,)),
+            ("id > ? AND id < ? ORDER BY id", begun),
+            ("name > ? AND name < ? ORDER BY id", begun),
         )
-        for where in ways:
-            if text and (rows := self.database.rows(f"{self._select} WHERE {where}", (text,))):
+        for where, values in ways:
+            if text and (rows := self.database.rows(f"{self._select} WHERE {where}", values)):
                 return [behavior_of(row) for row in rows]
         return []
 
@@ -281,8 +286,8 @@ class Store(Closing):
         """Note that *ids* were injected together: each counts one use more."""
         with self.writing():
             self.database.rows_in(
-                "UPDATE behaviors SET injected = injected + 1, last_used = max(coalesce(last_used, 0), ?) "
-                "WHERE id IN ({})",
+                "UPDATE behaviors SET injected = injected + 1, "
+                "last_used = CASE WHEN last_used > ?1 THEN last_used ELSE ?1 END WHERE id IN ({})",
                 dict.fromkeys(ids),
                 before=(now,),
             )
@@ -359,7 +364,7 @@ class Store(Closing):
         given = {name: value for name, value in asked.items() if value is not None}
         where = f"WHERE {' AND '.join(f'{name} = ?' for name in given)}" if given else ""
         sql = f"SELECT kind, time, behavior, session, detail FROM events {where} ORDER BY number DESC LIMIT ?"  # noqa: S608
-        rows = self.database.rows(sql, (*given.values(), -1 if limit is None else limit))
+        rows = self.database.rows(sql, (*given.values(), ALL if limit is None else limit))
         try:
             return [Event(row[0], row[1], row[2], row[3], json.loads(row[4])) for row in reversed(rows)]
         except (ValueError, TypeError, RecursionError) as error:

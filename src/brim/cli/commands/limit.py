@@ -42,7 +42,7 @@ from brim.spend.ledger import SETTLED, Reservation, ScopeStatus, lineage
 from brim.spend.limits import Limit, Raise, build_wrap_up_prompt
 from brim.spend.money import estimate_cost, micro_dollars
 from brim.spend.periods import EVERYWHERE, PERCENT, SPANS, USD, Ceiling, in_unit, read_ceiling
-from brim.store.ledger import SqliteLedger
+from brim.store.ledger import StoredLedger
 from brim.store.limits import LimitRow, Limits, ProjectRow
 from brim.tracking.notices import Notice
 from brim.workspace import Workspace
@@ -68,20 +68,21 @@ MOST = option(
 
 
 class Money:
-    """The user's ledger, opened with the settings in force; its warnings are kept in ``notices``."""
+    """The user's ledger or the one at *store*, with the settings in force; its warnings are kept in ``notices``."""
 
-    def __init__(self, *, clock: Callable[[], float] | None = None) -> None:
+    def __init__(self, *, clock: Callable[[], float] | None = None, store: str = "") -> None:
         self.workspace: Workspace = here()
         self.config = self.workspace.config
-        self.ledger: SqliteLedger = self.workspace.open_ledger(clock)
+        self.is_shared = bool(store)
+        self.ledger: StoredLedger = self.workspace.open_ledger(clock, store=store)
         self.notices: list[Notice] = []
         self.ledger.subscribe(self.notices.append)
 
     @property
     def default(self) -> int | None:
-        """The limit of a project that has none of its own: the setting ``spend.limit``."""
+        """The limit of a project that has none of its own: the setting ``spend.limit``, on this machine."""
         limit = self.config["spend.limit"]
-        return None if limit is None else micro_dollars(repr(limit), up=False)
+        return None if limit is None or self.is_shared else micro_dollars(repr(limit), up=False)
 
     def apply_default(self, scope: str) -> None:
         """Limit the project of *scope* by the setting ``spend.limit``, unless it has a limit of its own."""
@@ -120,6 +121,7 @@ def complete_scope(prefix: str, **_: object) -> list[str]:
     option("--subagent", action="store_true", help="the limit is for each sub-agent"),
     option("--including-past", action="store_true", help="count what was spent before, in this period or ever"),
     option("--sessions", action="store_true", help="show sessions, agents and what is reserved, too"),
+    option("--store", metavar="URL", default="", help="the limits of many machines, in PostgreSQL: postgresql://..."),
     MOST,
     add_json,
 )
@@ -140,16 +142,21 @@ def limit(options: Namespace) -> int:
       brim limit wrap-up [PROJECT]          let only the wrap-up spend, from the part kept for it
       brim limit stop [PROJECT]             let nothing more be spent
 
+    With --store, limits are those of programs that reserve money in that PostgreSQL server (brim.Guard, open_ledger).
+    PROJECT is a scope there; by default the setting project.id, or where this repository comes from. Hooks of coding
+    agents don't look there: on this machine they hold the limits that are set without --store.
+
     Examples:
       brim limit 5/day 20/week
       brim limit --all 100/month
       brim limit --subagent 200k tokens
       brim limit raise 8/day
+      brim limit --store postgresql://brim@db.example.org/money shop 500/month
     """
     action, name, limits = _read(options)
     if not action and not limits:
         return _show(name, options)
-    with Money() as money:
+    with Money(store=options.store) as money:
         people = _limits(money)
         scope = _scope(people, EVERYWHERE if options.everywhere else name, action)
         if action not in ("", "stop"):
@@ -213,7 +220,8 @@ def _is_limit(word: str, action: str) -> bool:
 
 def _limits(money: Money) -> Limits:
     place = money.workspace
-    return Limits(money.ledger, place=place.place, home=place.home, environ=place.environ, now=place.now)
+    shared = place.shared_name if money.is_shared else None
+    return Limits(money.ledger, place=place.place, home=place.home, environ=place.environ, now=place.now, shared=shared)
 
 
 def _emit_set(people: Limits, rows: list[LimitRow], scope: str, action: str, options: Namespace) -> int:
@@ -254,8 +262,8 @@ def _show(name: str, options: Namespace) -> int:
     projects: list[ProjectRow] = []
     scopes: list[ScopeStatus] = []
     more, now = 0, here().now
-    if os.path.exists(here().database):
-        with Money() as money:
+    if options.store or os.path.exists(here().database):
+        with Money(store=options.store) as money:
             people = _limits(money)
             target = EVERYWHERE if options.everywhere else people.scope(name, known=True) if name else ""
             default = None if money.default is None else Limit(money.default)

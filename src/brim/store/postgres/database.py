@@ -1,0 +1,389 @@
+"""One schema of brim's in a PostgreSQL server: opened, brought up to date; SQL of SQLite, and errors in words.
+
+Texts compare byte by byte there as in SQLite, and every transaction that writes holds the schema's one lock from its
+beginning, so the modules that keep rules and money work on both. What a commit has returned is on the server's disk.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from typing import Any, Self
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from brim.errors import InputError, StoreError
+from brim.store.database import QUERY, TIMEOUT, VERSION, Database
+
+try:
+    import psycopg
+    from psycopg import errors, sql
+    from psycopg.conninfo import conninfo_to_dict
+except ImportError:  # pragma: no cover - the tests have it
+    raise StoreError(
+        "PostgreSQL needs the package psycopg, which isn't installed here: pip install 'brim[postgres]'", "missing"
+    ) from None
+
+MIGRATIONS = os.path.join(os.path.dirname(__file__), "migrations")
+
+NEWEST = 1
+"""The number of the newest migration, which is what this brim reads and writes."""
+
+OLDEST_SERVER = 140_000
+"""PostgreSQL 14."""
+
+SCHEMA = "brim"
+"""The schema in which brim's tables are; ``?schema=NAME`` in an address says another."""
+
+_NAME = re.compile(r"[a-z_][a-z0-9_]{0,62}")
+_BYTES = "\uf8ff0x"
+"""How a text begins that PostgreSQL can't hold: the rest is its bytes, in hexadecimal digits."""
+_UNFIT = re.compile(f"[\\0\ud800-\udfff]|\\A{_BYTES}")
+
+_KEYS = {
+    "calibrations": "model",
+    "edges": "source, target, kind",
+    "meta": "key",
+    "sessions": "session, agent",
+    "spend_limits": "scope, period, unit",
+    "spend_scopes": "scope",
+    "windows": "model",
+}
+_REPLACE = re.compile(r"INSERT OR REPLACE INTO (\w+) \(([^)]*)\) (.*)", re.DOTALL)
+_PLACE = re.compile(r"\?(\d*)")
+
+
+def open_postgres(
+    address: str, *, migrate: bool = True, timeout: float = TIMEOUT, readonly: bool = False
+) -> PostgresDatabase:
+    """Open the schema of brim's at *address*; it is made or brought up to date unless *migrate* is False."""
+    database = PostgresDatabase(address, timeout=timeout, readonly=readonly)
+    try:
+        bring_up_to_date(database, migrate=migrate)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def bring_up_to_date(database: PostgresDatabase, *, migrate: bool) -> None:
+    """Run the migrations that *database* lacks, whichever of several processes comes first."""
+    found = _found(database)
+    versions = f"(version {found} of the schema; this one reads {NEWEST})"
+    if found > NEWEST:
+        raise StoreError(f"{database.path}: was written by a newer brim {versions}: upgrade brim", "newer")
+    if found == NEWEST:
+        return
+    if not migrate or database.readonly:
+        what = "has nothing of brim's yet" if not found else f"is of an older brim {versions}"
+        how = "a person's 'brim limit --store URL', or open_ledger, brings it up to date"
+        raise StoreError(f"{database.path}: {what}: {how}", "older" if found else "missing")
+    with database.transaction("BEGIN"):
+        database.run("SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", (f"brim {database.schema}",))
+        for number in range(_found(database) + 1, NEWEST + 1):  # another process may have been faster
+            if number == 1:
+                database.run(f'CREATE SCHEMA IF NOT EXISTS "{database.schema}"')
+                database.run('CREATE TABLE meta (key text COLLATE "C" PRIMARY KEY, value text NOT NULL)')
+            with open(os.path.join(MIGRATIONS, f"{number:04}.sql"), encoding="utf-8") as file:
+                database.run_file(file.read())
+            database.run("INSERT OR REPLACE INTO meta (key, value) VALUES ('version', ?)", (str(number),))
+
+
+def _found(database: PostgresDatabase) -> int:
+    """Return the version of the schema, 0 if it is missing or empty; raise if it isn't brim's."""
+    tables = [
+        row[0]
+        for row in database.rows(
+            "SELECT relname::text FROM pg_class WHERE relkind IN ('r', 'v', 'p') AND relnamespace = to_regnamespace(?)",
+            (f'"{database.schema}"',),
+        )
+    ]
+    if not tables:
+        return 0
+    row = database.row("SELECT value FROM meta WHERE key = 'version'") if "meta" in tables else None
+    if row is None or not row[0].isdecimal() or "spend_scopes" not in tables:
+        text = f"the schema {database.schema} holds tables of another program, so it is not touched"
+        raise StoreError(f"{database.path}: {text}: add ?schema=NAME to the address", "refused")
+    return int(row[0])
+
+
+class PostgresDatabase(Database):
+    """A connection to PostgreSQL. One object serves many threads, one at a time, and goes on after a fork.
+
+    A connection that was lost is made again by the next call.
+    """
+
+    def __init__(self, address: str, *, timeout: float = TIMEOUT, readonly: bool = False) -> None:
+        self._settings, self.schema, self.path = _settings(address)
+        self.readonly, self.version = readonly, VERSION
+        self._timeout = timeout
+        self._process, self._lock = os.getpid(), threading.RLock()
+        self._link: psycopg.Connection[Any] | None = None
+        self._abandoned: list[object] = []
+        self._depth = 0
+        self._changes = 0
+        with self._using():
+            pass
+
+    # Statements -------------------------------------------------------------------------------------------------
+
+    def _run(self, sql: str, values: Sequence[object]) -> tuple[list[Any], int]:
+        cursor = self._execute(translated(sql), [_kept(value) for value in values] or None)
+        return ([tuple(map(_read, row)) for row in cursor] if cursor.description else []), cursor.rowcount
+
+    def run_many(self, sql: str, values: Iterable[Sequence[object]]) -> None:
+        """Run *sql*, which writes, for each of *values*: they are sent without waiting for each answer."""
+        with self._using() as link, _in_words(self), link.cursor() as cursor:
+            cursor.executemany(translated(sql), [[_kept(value) for value in each] for each in values])
+
+    def run_file(self, text: str) -> None:
+        """Run the statements of a migration."""
+        self._execute(text.encode())
+
+    def call(self, function: str, *values: object) -> Any:
+        """Return what the SQL *function* returns."""
+        places = ", ".join(f"${number}" for number in range(1, len(values) + 1))
+        row = self._execute(f"SELECT {function}({places})".encode(), values or None).fetchone()
+        return row[0] if row else None
+
+    def _execute(self, statement: bytes, values: Sequence[object] | None = None) -> psycopg.Cursor[Any]:
+        """Run *statement*; outside of a transaction a second time if the connection was lost meanwhile."""
+        with self._using() as link:
+            try:
+                with _in_words(self):
+                    return link.execute(statement, values)
+            except StoreError as error:
+                if error.reason != "lost" or self._depth or not link.closed:
+                    raise
+        with self._using() as link, _in_words(self):
+            return link.execute(statement, values)
+
+    # Transactions -----------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def writing(self) -> Iterator[Self]:
+        """Make everything inside one transaction, which has the schema's lock from its beginning."""
+        if self.readonly:
+            raise StoreError(f"{self.path}: the server is read-only, so nothing can be stored", "read-only")
+        with self.transaction("BEGIN"):
+            if self._depth == 1:
+                self.run("SELECT pg_advisory_xact_lock(brim_lock())")
+                self._changes += 1
+            yield self
+
+    @contextmanager
+    def reading(self) -> Iterator[Self]:
+        """Let everything that is read inside be of one moment, even if others write meanwhile."""
+        with self.transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"):
+            yield self
+
+    @contextmanager
+    def transaction(self, begin: str) -> Iterator[None]:
+        """Let everything inside be one transaction; inside another it is part of that."""
+        with self._using():
+            if self._depth:
+                yield
+                return
+            self._execute(begin.encode())
+            self._depth = 1
+            try:
+                yield
+                self._execute(b"COMMIT")
+            except BaseException:
+                with suppress(StoreError):
+                    self._execute(b"ROLLBACK")
+                raise
+            finally:
+                self._depth = 0
+
+    # The connection ---------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _using(self) -> Iterator[psycopg.Connection[Any]]:
+        """Hand out the connection to this thread alone; it is made if there is none, or it was lost."""
+        if self._process != os.getpid():  # the connection is the parent's, and a thread of it may have the lock
+            self._abandoned.append(self._link)
+            self._process, self._lock, self._link, self._depth = os.getpid(), threading.RLock(), None, 0
+        with self._lock:
+            if self._link is None or (self._link.closed and not self._depth):
+                self._link = self._connected()
+            yield self._link
+
+    def _connected(self) -> psycopg.Connection[Any]:
+        with _in_words(self):
+            link = psycopg.connect(**self._settings, autocommit=True, cursor_factory=psycopg.RawCursor)
+        try:
+            if link.info.server_version < OLDEST_SERVER:
+                version = f"{link.info.server_version // 10_000}.{link.info.server_version % 10_000}"
+                raise StoreError(f"{self.path}: is PostgreSQL {version}: brim needs 14 or newer", "refused")
+            link.adapters.register_loader("numeric", _WholeLoader)  # sums of whole numbers
+            milliseconds = max(1, round(self._timeout * 1000))
+            with _in_words(self):
+                link.execute(
+                    sql.SQL(
+                        "SET search_path = {}; SET lock_timeout = {}; SET statement_timeout = {}; "
+                        "SET idle_in_transaction_session_timeout = {}"
+                    )
+                    .format(sql.Identifier(self.schema), milliseconds, max(milliseconds, int(QUERY * 1000)), 60_000)
+                    .as_string(link)
+                    .encode()
+                )
+                found = link.execute(
+                    "SELECT current_setting('transaction_read_only'), set_config('synchronous_commit', "
+                    "CASE current_setting('synchronous_commit') WHEN 'off' THEN 'local' "
+                    "ELSE current_setting('synchronous_commit') END, FALSE)"
+                ).fetchone()
+            self.readonly = self.readonly or (found is not None and found[0] == "on")
+        except BaseException:
+            link.close()
+            raise
+        return link
+
+    def stamp(self) -> tuple[int, int]:
+        """Return two numbers of which one is another if something may have been changed meanwhile."""
+        self._changes += 0 if self._depth else 1
+        return self._changes, 0
+
+    def problems(self) -> list[str]:
+        """Return what is wrong with the schema; PostgreSQL looks after its files itself."""
+        bring_up_to_date(self, migrate=False)
+        return []
+
+    def now(self) -> float:
+        """Return the time by the server's clock."""
+        return float(self.call("brim_now"))
+
+    def close(self) -> None:
+        """Close the connection. Closing twice does nothing."""
+        if self._process == os.getpid() and self._link is not None:
+            self._link.close()
+
+    def __del__(self) -> None:  # a guard has no end at which it could close its ledger
+        if getattr(self, "_link", None) is not None:
+            self.close()
+
+    def __repr__(self) -> str:
+        return f"PostgresDatabase({self.path!r})"
+
+
+class _WholeLoader(psycopg.adapt.Loader):
+    def load(self, data: Any) -> int:
+        return int(bytes(data))
+
+
+def _settings(address: str) -> tuple[dict[str, Any], str, str]:
+    """Return what to connect with, the schema, and the address without a password, for people."""
+    try:
+        parts = urlsplit(address)
+        query = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query)))
+        schema = query.pop("schema", SCHEMA)
+        given: dict[str, Any] = dict(conninfo_to_dict(parts._replace(query=urlencode(query)).geturl()))
+    except (psycopg.Error, ValueError):
+        raise InputError(
+            "this isn't an address of PostgreSQL: write postgresql://USER:PASSWORD@HOST:5432/DATABASE"
+        ) from None
+    if not _NAME.fullmatch(schema):
+        raise InputError(f"{schema[:80]!r} can't be a schema: use a-z, 0-9 and _, at most 63 characters")
+    where = given.get("host") or given.get("hostaddr") or "localhost"
+    shown = f"postgresql://{where}{':' + str(given['port']) if 'port' in given else ''}/{given.get('dbname', '')}"
+    defaults = {"connect_timeout": 10, "keepalives_idle": 30, "application_name": "brim", "client_encoding": "utf8"}
+    return {**defaults, **given}, schema, shown + (f"?schema={schema}" if schema != SCHEMA else "")
+
+
+# SQL and values -----------------------------------------------------------------------------------------------------
+
+
+@lru_cache(512)
+def translated(statement: str) -> bytes:
+    """Return a *statement* for SQLite as PostgreSQL takes it.
+
+    >>> translated("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)")
+    b'INSERT INTO meta (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value'
+    """
+    if found := _REPLACE.fullmatch(statement):
+        table, columns, values = found.groups()
+        key = _KEYS[table]
+        changed = [f"{name} = excluded.{name}" for name in columns.split(", ") if name not in key.split(", ")]
+        statement = f"INSERT INTO {table} ({columns}) {values} ON CONFLICT ({key}) DO UPDATE SET {', '.join(changed)}"
+    statement = statement.replace(" INDEXED BY behaviors_standing", "")
+    statement = statement.replace("CAST(time / 86400 AS INTEGER)", "CAST(floor(time / 86400) AS bigint)")  # not rounded
+    last = 0
+
+    def numbered(place: re.Match[str]) -> str:
+        nonlocal last
+        number = int(place[1] or last + 1)
+        last = max(last, number)
+        return f"${number}"
+
+    return _PLACE.sub(numbered, statement).encode()
+
+
+def _kept(value: object) -> object:
+    """Return *value* as PostgreSQL can hold it, with a type that follows from where it goes."""
+    if type(value) is int:
+        if not -(1 << 63) <= value < 1 << 63:
+            raise InputError("a number is too large to be stored: at most 19 digits")
+        return str(value)
+    if isinstance(value, str) and _UNFIT.search(value):
+        return f"{_BYTES}s{value.encode('utf-8', 'surrogatepass').hex()}"
+    return f"{_BYTES}b{value.hex()}" if isinstance(value, bytes) else value
+
+
+def _read(value: object) -> object:
+    if not (isinstance(value, str) and value.startswith(_BYTES)):
+        return value
+    raw = bytes.fromhex(value[len(_BYTES) + 1 :])
+    return raw if value[len(_BYTES)] == "b" else raw.decode("utf-8", "surrogatepass")
+
+
+# Errors -------------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _in_words(database: PostgresDatabase) -> Iterator[None]:
+    """Let every error of PostgreSQL leave as a ``StoreError`` that says what to do."""
+    try:
+        yield
+    except psycopg.Error as error:
+        said = " ".join(str(error).split())[:200]
+        lost = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+        reason, what = ("lost", _LOST) if lost else ("failed", "PostgreSQL has refused a statement")
+        for kinds, pattern, *words in _WORDS:
+            if isinstance(error, kinds) or (lost and pattern and re.search(pattern, said)):
+                reason, what = words
+                break
+        raise StoreError(f"{database.path}: {what} ({said})", reason) from None
+
+
+_LOST = "PostgreSQL can't be reached: check that it runs and that the address is right"
+_WORDS: tuple[tuple[tuple[type[psycopg.Error], ...], str, str, str], ...] = (
+    (
+        (errors.InvalidPassword, errors.InvalidAuthorizationSpecification),
+        "password|authentication|pg_hba|role .* does not exist",
+        "refused",
+        "PostgreSQL doesn't let this user in: check the user and the password in the address",
+    ),
+    (
+        (errors.InvalidCatalogName,),
+        "database .* does not exist",
+        "missing",
+        "there is no such database: create it with 'createdb', or name another",
+    ),
+    (
+        (errors.InsufficientPrivilege,),
+        "",
+        "refused",
+        "this user of PostgreSQL may not do that: the owner of brim's schema must GRANT it",
+    ),
+    ((errors.ReadOnlySqlTransaction,), "", "read-only", "the server is read-only, so nothing can be stored"),
+    ((errors.DiskFull,), "", "full", "the server's disk is full, so nothing was stored; make room and try again"),
+    ((errors.LockNotAvailable,), "", "busy", "other processes are writing; try again"),
+    ((errors.TooManyConnections,), "too many", "busy", "the server has too many connections; try again"),
+    ((errors.DeadlockDetected, errors.SerializationFailure), "", "conflict", "two processes got in each other's way"),
+    ((errors.QueryCanceled,), "", "failed", "a query took too many seconds and was stopped"),
+    ((errors.UndefinedTable, errors.UndefinedFunction, errors.UndefinedColumn), "", "damaged", "brim's tables changed"),
+)
+"""What PostgreSQL calls an error, and says when it refuses a connection: a reason, and a sentence for a person."""
