@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
+    from brim.activation.context import Context
+    from brim.config import Config
+    from brim.store.planner import Planner
     from brim.store.scopes import Scopes
     from brim.store.store import Store
 
@@ -66,6 +69,21 @@ def note_files(store: Store, files: Iterable[LoadedFile]) -> None:
         for each in noted.values()
     ]
     store.database.run("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (KEY, json.dumps(rows)))
+
+
+def agents_planner(
+    scopes: Scopes, config: Config, context: Context, agent: str, folder: str, *, begins: bool, now: float
+) -> tuple[Planner, set[str]]:
+    """Return the planner for what *agent* is told in *folder*, and what is left out because it reads that itself.
+
+    *begins* is whether a session begins: what a prompt asks for later is told again.
+    """
+    from brim.store.planner import Planner
+
+    read = loaded_rules(scopes, agent, folder) if agent else set()
+    kept: Any = {"leave": read} if begins else {"told": read}
+    planner = Planner(scopes, config, context, now=now, **kept)
+    return planner, {id for id, _ in planner.course.ranked() if id in read and id not in planner.reasons}
 
 
 def loaded_rules(scopes: Scopes, agent: str, folder: str) -> set[str]:

@@ -59,9 +59,9 @@ class Place:
     work: Work = field(default_factory=Work)
     _listed: tuple[float, list[SessionFile]] = (0.0, [])
 
-    def workspace(self, folder: str | None = None) -> Workspace:
+    def workspace(self, folder: str | None = None, flags: Mapping[str, object] | None = None) -> Workspace:
         """Return the workspace of this moment: here, or in *folder*. Prices are the user's own."""
-        found = Workspace(self.environ, folder or self.cwd, who="person", now=time.time())
+        found = Workspace(self.environ, folder or self.cwd, who="person", now=time.time(), flags=flags)
         use(found.config.yours["models"])
         return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,10 @@ from brim.behaviors.yaml_form import FIELDS, as_yaml, from_yaml
 from brim.errors import InputError
 from brim.injection.plan import InjectionPlan
 from brim.injection.text import summary_of as one_line
-from brim.store.planner import START_KEY, Planner, constraints_left_out
+from brim.install.agents import model_of
+from brim.install.installation import first_agent
+from brim.store.loaded import agents_planner
+from brim.store.planner import START_KEY, constraints_left_out
 from brim.store.rulebook import (
     accept_correction,
     alike_pairs,
@@ -62,33 +66,44 @@ def _row(rule: Behavior, outcome: Outcome, tokens: dict[str, int]) -> Row:
 class Planned:
     """What an agent would hear: the plan, as ``brim why`` makes it, and why each rule is in or out."""
 
-    planner: Planner
     plan: InjectionPlan
+    why: Mapping[str, str]
+    """Why each rule is in or out, by its id."""
     waiting: list[Behavior]
     left_out: int
     """Constraints that don't fit."""
+    read: int
+    """Rules that are left out because the agent reads them in its own files."""
 
 
-def planned(workspace: Workspace, scopes: Scopes, given: dict[str, str]) -> Planned:
-    """Return the plan for the situation that *given* says: a prompt, a file, a command, a number of tokens."""
+def planned(place: Place, given: Mapping[str, str]) -> Planned:
+    """Return the plan for the situation that *given* says: a prompt, a file, a command, a number of tokens.
+
+    It's made for the agent that brim is installed for, as its hooks make it.
+    """
     tokens = given.get("tokens", "")
     if tokens and not tokens.isdecimal():
         raise InputError(f"a budget is a whole number of tokens, not {tokens[:40]!r}")
+    workspace = place.workspace()
+    agent = first_agent(workspace.environ, workspace.cwd)
+    if agent and workspace.config.yours["model"] is None:
+        workspace = place.workspace(flags={"model": model_of(agent, workspace.environ)})
     budget = int(tokens) if tokens else workspace.config.yours[START_KEY]
     file, prompt, command = (given.get(name, "").strip() for name in ("file", "prompt", "command"))
     context = Context(file=[file] if file else None, prompt=prompt, command=command, **workspace.surroundings)
-    planner = Planner(scopes, workspace.config, context, now=workspace.now)
-    plan = planner.plan(budget)
-    waiting = [] if file or prompt or command else planner.waiting()
-    return Planned(planner, plan, waiting, len(constraints_left_out(plan)))
+    begins, config = not (file or prompt or command), workspace.config
+    with workspace.open() as scopes:
+        planner, read = agents_planner(scopes, config, context, agent, workspace.cwd, begins=begins, now=workspace.now)
+        plan = planner.plan(budget)
+        why = {item.id: planner.why(item) for item in plan.items}
+        waiting = planner.waiting() if begins else []
+    return Planned(plan, why, waiting, len(constraints_left_out(plan)), len(read))
 
 
 def plan(place: Place, request: Request) -> Response:
     """Return what an agent would hear, as a part of the page."""
-    workspace = place.workspace()
-    with workspace.open() as scopes:
-        found = planned(workspace, scopes, dict(request.query_params))
-        return page("plan.html", place, found=found, heard=heard, one_line=one_line)
+    found = planned(place, request.query_params)
+    return page("plan.html", place, found=found, heard=heard, one_line=one_line)
 
 
 def rules(place: Place, request: Request) -> Response:
@@ -115,7 +130,7 @@ def rules(place: Place, request: Request) -> Response:
                 *((pair, True) for pair in duplicate_pairs(scopes, workspace.config)),
                 *((pair, False) for pair in alike_pairs(scopes, workspace.config)),
             ][:MOST_PAIRS],
-            "found": planned(workspace, scopes, {}),
+            "found": planned(place, {}),
             "budget": workspace.config.yours[START_KEY] or 0,
             "project": workspace.project,
             "trusted": workspace.trusted,

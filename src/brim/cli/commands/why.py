@@ -51,7 +51,7 @@ from brim.injection.tiers import Tier
 from brim.install.agents import NAMES, model_of
 from brim.install.installation import first_agent
 from brim.store.events import note_injection
-from brim.store.loaded import loaded_rules
+from brim.store.loaded import agents_planner
 from brim.store.planner import (
     BEGINNINGS,
     DYNAMIC_KEY,
@@ -151,11 +151,9 @@ def _planner(
     options: Namespace, workspace: Workspace, scopes: Scopes, context: Context, agent: str
 ) -> tuple[Planner, set[str]]:
     """Return the planner for what *agent* is told here, and what is left out because it reads that itself."""
-    read = loaded_rules(scopes, agent, workspace.cwd or "") if agent else set()
     begins = not any(getattr(options, name) for name in SITUATION)
-    kept: Any = {"leave": read} if begins else {"told": read}  # what a prompt asks for is told again
-    planner = Planner(scopes, workspace.config, context, now=workspace.now, **kept)
-    return planner, {id for id, _ in planner.course.ranked() if id in read and id not in planner.reasons}
+    folder, now = workspace.cwd or "", workspace.now
+    return agents_planner(scopes, workspace.config, context, agent, folder, begins=begins, now=now)
 
 
 def _agent_line(plan: InjectionPlan, scopes: Scopes, workspace: Workspace) -> str:
