@@ -133,7 +133,8 @@ class Contract:
         assert len(model.answered) == 31
         assert len(read) == len(set(read)) == 60
         assert all(request.tokens <= TARGET + 100 for request in model.answered)
-        assert 1 <= model.rewritten(TASK) <= 12  # it was cut, and the cache was warm in between
+        rewritten = model.rewritten(TASK)
+        assert 1 <= rewritten <= 15  # it was cut, and in most turns the cache was warm
 
     @pytest.mark.parametrize("status", [500, 529])
     def test_a_retry_is_paid_once(self, model: Model, ledger: Any, way: str, status: int) -> None:
@@ -193,7 +194,7 @@ class Contract:
         assert said == ["Done.", "Done."]
         self.settled(model, ledger)
         assert len(model.answered) == 26
-        assert all(1 <= model.rewritten(task) <= 12 for task in tasks)
+        assert all(1 <= model.rewritten(task) <= 6 for task in tasks)
 
     def test_a_limit_without_a_ledger_holds(self, model: Model, way: str) -> None:
         with pytest.raises(Exception) as raised:  # noqa: PT011

@@ -152,6 +152,61 @@ def test_conversations_are_kept_apart() -> None:
     assert one.ledger is two.ledger
 
 
+def test_conversations_without_an_id_are_told_apart_by_how_they_begin() -> None:
+    shared = guard()
+    histories = {name: talk("anthropic", 40, 40) for name in "abc"}
+    for name, history in histories.items():
+        history[1] = {"role": "assistant", "content": f"I am {name}."}  # all three begin with the same prompt
+    first = {name: shared.conversation_of(history[:3]) for name, history in histories.items()}
+    assert len(set(map(id, first.values()))) == 3
+    for end in range(5, 41, 2):
+        for name, history in histories.items():
+            found = shared.conversation_of(history[:end])
+            assert found is first[name]
+            assert not any("another" in note for note in found.fit(history[:end]).receipt.notes)
+    assert shared.conversation_of(histories["a"][:41]) is first["a"]  # the same request once more
+    assert shared.conversation_of(histories["a"][:3]) is not first["a"]  # begun again
+    assert shared.conversation_of([]) is shared
+
+
+def test_another_model_shares_ledger_and_limit(ledger: Any) -> None:
+    guarded = guard(ledger, limit_usd="0.03")
+    other = guarded.with_model("gpt-4o", "openai")
+    assert (other.model, other.scope, other.limit, other.ledger) == ("gpt-4o", "shop/agent", 30_000, ledger)
+    assert other.conversation("one") is not guarded.conversation("one")
+    with other.call([{"role": "user", "content": "Hi"}]) as call:
+        call.done({"prompt_tokens": 1_000, "completion_tokens": 2_000})
+    with pytest.raises(LimitReached), guarded.call([{"role": "user", "content": "Hi"}]):
+        raise AssertionError
+    assert (
+        ledger.status("shop/agent").spent
+        == call.cost
+        == cost({"input_tokens": 1_000, "output_tokens": 2_000}, "gpt-4o")
+    )
+
+
+def test_what_may_be_billed_is_reserved(ledger: Any) -> None:
+    hello: list[Any] = [{"role": "user", "content": "Hi"}]
+    with guard(ledger).call(hello) as plain, guard(ledger).call(hello, billed_output=5_000) as long:
+        assert (plain.max_output, long.max_output) == (500, 500)
+        assert long.reserved - plain.reserved == 4_500 * 15
+    for call in (plain, long):
+        call.release()
+
+
+def test_a_prompt_that_the_provider_keeps_is_sent_as_it_is(ledger: Any) -> None:
+    items: list[Any] = [{"type": "function_call_output", "call_id": "c1", "output": "text"}]
+    guarded = Guard("gpt-4o", ledger=ledger, scope="shop", target=5_000, max_output=500, provider="responses")
+    with guarded.call(items, has_unseen=True) as call:
+        assert call.messages == items
+        assert call.reserved >= 128_000 * 2.5
+        assert call.tokens.high == 128_000
+        assert call.receipt.notes
+        call.done({"input_tokens": 90_000, "output_tokens": 5})
+    assert guarded.count(items).basis != "anchored"
+    assert guarded.gauge.used_tokens == 90_000
+
+
 def test_a_limit_without_a_ledger_holds() -> None:
     guarded = Guard(MODEL, limit_usd=0.05, max_output=500, target=5_000)
     client = FakeModel(script(100))

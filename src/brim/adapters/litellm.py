@@ -6,7 +6,7 @@ import threading
 import warnings
 from collections import OrderedDict
 from collections.abc import Mapping
-from typing import Any, Unpack
+from typing import Any, ClassVar, Unpack
 
 import litellm
 from litellm.integrations.custom_logger import CustomLogger
@@ -17,6 +17,7 @@ from brim.errors import InputError
 from brim.guard.conversation import Call, Guard
 from brim.history.decisions import digest_of
 from brim.history.entries import Provider
+from brim.models.light import lookup
 from brim.spend.spending import may_be_billed
 
 APIS: dict[str, Provider] = {"acompletion": "openai", "aresponses": "responses", "anthropic_messages": "anthropic"}
@@ -25,7 +26,7 @@ OPEN = 10_000
 """How many calls are remembered whose end LiteLLM hasn't reported."""
 
 
-class BrimLogger(CustomLogger):  # type: ignore[misc]
+class BrimLogger(CustomLogger):
     """Fits, reserves and settles what LiteLLM sends: ``litellm.callbacks = [BrimLogger(limit_usd=5)]``.
 
     It guards ``acompletion``, ``aresponses`` and ``anthropic_messages``, a ``Router`` and the proxy. LiteLLM asks no
@@ -35,40 +36,39 @@ class BrimLogger(CustomLogger):  # type: ignore[misc]
     The money of a stream is settled by a task that LiteLLM starts when the stream ends.
     """
 
+    # For all loggers: LiteLLM reports the end of a call to the first one of a class that it has ever seen.
+    _open: ClassVar[OrderedDict[str, tuple[str, Call[Any]]]] = OrderedDict()
+    _lock: ClassVar[threading.Lock] = threading.Lock()
+
     def __init__(self, guard: Guard | None = None, **settings: Unpack[Settings]) -> None:
         super().__init__()
         self._guards = Guards(guard, settings)
         self.guard: Guard = self._guards.guard
         """Ledger, scope and limit: ``guard.status()`` says what was spent."""
         self._attempts = Attempts()
-        self._open: OrderedDict[str, tuple[str, Call[Any]]] = OrderedDict()
-        self._lock = threading.Lock()
 
     async def async_pre_call_deployment_hook(self, kwargs: dict[str, Any], call_type: Any) -> dict[str, Any] | None:
         """Fit and reserve one attempt; what this raises, the caller gets."""
         api = APIS.get(_name(call_type))
         if api is None:
             return None
-        body = Body(kwargs, api)
+        body = _body(kwargs, api, self._guards)
         if "model" not in kwargs or not body.messages:
             raise InputError(f"{_name(call_type)}: brim needs model and messages by name, as in model='gpt-4o'")
         # A router gives each attempt another id and all of them one trace, which may also be that of other requests.
         trace = kwargs.get("litellm_trace_id") or kwargs.get("litellm_call_id")
         key = f"{trace} {kwargs['model']} {digest_of(body.messages)}"
         call = self._attempts.take(key)
-        if call is None:
+        if call is None or call.reported is not None:
             call = await body.call(self._guards).__aenter__()
-        with self._lock:
-            self._open[str(kwargs.get("litellm_call_id"))] = key, call
-            if len(self._open) > OPEN:
-                self._open.popitem(last=False)
+        self._remember(kwargs, key, call)
         return body.as_sent(call)
 
     async def async_post_call_success_deployment_hook(
         self, request_data: Mapping[str, Any], response: Any, *_: Any
     ) -> None:
         """Settle one answer."""
-        _, call = self._taken(request_data)
+        _key, call = self._taken(request_data)
         if call is not None:
             settle(call, getattr(response, "response", response))  # the last event of a Responses stream has it inside
             await call.__aexit__(None, None, None)
@@ -82,6 +82,8 @@ class BrimLogger(CustomLogger):  # type: ignore[misc]
             error = _origin(exception)
             self._attempts.keep(key, call, error)
             await call.__aexit__(type(error), error, None)
+            if may_be_billed(error):  # LiteLLM may try it again on its own, and report a stream then
+                self._remember(request_data, key, call)
 
     async def async_log_success_event(self, kwargs: Mapping[str, Any], response_obj: Any, **_: Any) -> None:
         """Settle a stream that has ended, and release an answer that came from LiteLLM's own cache."""
@@ -99,6 +101,12 @@ class BrimLogger(CustomLogger):  # type: ignore[misc]
         if kwargs.get("call_type") == "completion":
             hint = "use brim.adapters.litellm.wrap, or acompletion"
             warnings.warn(f"litellm.completion isn't guarded by BrimLogger: {hint}", stacklevel=2)
+
+    def _remember(self, about: Mapping[str, Any], key: str, call: Call[Any]) -> None:
+        with self._lock:
+            self._open[str(about.get("litellm_call_id"))] = key, call
+            if len(self._open) > OPEN:
+                self._open.popitem(last=False)
 
     def _taken(self, about: Mapping[str, Any]) -> tuple[str, Call[Any] | None]:
         with self._lock:
@@ -124,7 +132,7 @@ class Wrapped:
 
     def completion(self, model: str, messages: list[Any], **more: Any) -> Any:
         """Call ``litellm.completion``."""
-        body = Body({"model": model, "messages": messages, **more}, "openai")
+        body = _body({"model": model, "messages": messages, **more}, "openai", self._guards)
         with body.call(self._guards) as call:
             try:
                 answer = litellm.completion(**body.as_sent(call))
@@ -138,7 +146,7 @@ class Wrapped:
 
     async def acompletion(self, model: str, messages: list[Any], **more: Any) -> Any:
         """Call ``litellm.acompletion``."""
-        body = Body({"model": model, "messages": messages, **more}, "openai")
+        body = _body({"model": model, "messages": messages, **more}, "openai", self._guards)
         async with body.call(self._guards) as call:
             try:
                 answer = await litellm.acompletion(**body.as_sent(call))
@@ -149,6 +157,17 @@ class Wrapped:
                 return call.stream(answer)
             _take(call, answer)
         return answer
+
+
+def _body(given: Mapping[str, Any], api: Provider, guards: Guards) -> Body:
+    """Return the body of a request.
+
+    Where nothing limits an answer of Claude's, LiteLLM asks for the longest one, and that counts as part of the window.
+    """
+    body = Body(given, api)
+    is_open = body.max_output is None and guards.guard.max_output is None
+    most = lookup(str(given.get("model"))).max_output if is_open and "claude" in str(given.get("model")) else None
+    return body if most is None else Body({**given, "max_tokens": most}, api)
 
 
 def _take(call: Call[Any], answer: Any) -> None:
