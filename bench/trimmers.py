@@ -119,6 +119,27 @@ def _langchain(start_on: str | Sequence[str], *, approximate: bool = False) -> C
     return start
 
 
+def _langchain_editing(counter: TokenCounter) -> Trim:
+    """LangChain's context editing: it clears results of tools, and drops nothing."""
+    from langchain.agents.middleware import ClearToolUsesEdit
+    from langchain_core.messages import convert_to_messages
+
+    def trim(messages: list[Message], target: int) -> tuple[list[Message], float]:
+        native = convert_to_messages(messages)
+        own = {id(message): dict_ for message, dict_ in zip(native, messages, strict=True)}
+        kept = list(native)
+
+        def written(some: Sequence[Any]) -> list[Message]:
+            return [own.get(id(each)) or {**messages[at], "content": each.content} for at, each in enumerate(some)]
+
+        edit = ClearToolUsesEdit(trigger=target)
+        count = lambda some: int(counter.count_messages(written(some)))  # noqa: E731 - what it takes
+        _, seconds = timed(lambda: edit.apply(kept, count_tokens=count))
+        return written(kept), seconds
+
+    return trim
+
+
 def _litellm(_: TokenCounter) -> Trim:
     from litellm.utils import trim_messages
 
@@ -213,6 +234,7 @@ TRIMMERS = (
     Trimmer("LangChain, starts on human", "langchain-core", _langchain("human")),
     Trimmer("LangChain, approximate count", "langchain-core", _langchain("human", approximate=True)),
     Trimmer("LangChain, on human or ai", "langchain-core", _langchain(("human", "ai"))),
+    Trimmer("LangChain, context editing", "langchain", _langchain_editing),
     Trimmer("LiteLLM", "litellm", _litellm, every=13),
     Trimmer("Haystack, defaults", "haystack-ai", _haystack()),
     Trimmer("Haystack, strict", "haystack-ai", _haystack(min_keep_steps=0, omission_note=None)),

@@ -178,7 +178,7 @@ def test_sound_has_its_own_price_or_none(form: str) -> None:
     use({})
 
 
-FRAMEWORKS = {
+FRAMEWORKS: dict[str, Any] = {
     "langchain, 5 minutes": {"input_token_details": {"cache_read": 300, "cache_creation": 200}},
     "langchain, by time": {
         "input_token_details": {
