@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -36,6 +37,7 @@ def objects(value: Any) -> Any:
 
 def record(name: str) -> None:
     """Run the framework's agent and write down what its adapter gave to the guard."""
+    os.environ["BRIM_ADAPTER"] = name  # otherwise its tests skip themselves
     tests = import_module(f"tests.adapters.test_{name}")
     asked: list[dict[str, Any]] = []
     inner_call, inner_settle = guards.Guards.call, guards.settle
