@@ -155,7 +155,7 @@ def _litellm(_: TokenCounter) -> Trim:
 
 
 def _pydantic_message(group: list[Message]) -> Any:
-    """Return dicts that pydantic-ai has as one message: an answer, or a request with a text or the results of calls."""
+    """Return dicts that pydantic-ai has as one message: an answer, prompts, or the results of calls."""
     from pydantic_ai import messages as ai
 
     first = group[0]
@@ -168,8 +168,8 @@ def _pydantic_message(group: list[Message]) -> Any:
         return ai.ModelResponse([*said, *calls])
     if first["role"] == "tool":
         return ai.ModelRequest([ai.ToolReturnPart("tool", each["content"], each["tool_call_id"]) for each in group])
-    kind: Any = ai.SystemPromptPart if first["role"] == "system" else ai.UserPromptPart
-    return ai.ModelRequest([kind(first["content"])])
+    kinds: dict[str, Any] = {"system": ai.SystemPromptPart, "user": ai.UserPromptPart}
+    return ai.ModelRequest([kinds[each["role"]](each["content"]) for each in group])
 
 
 def _harness(counter: TokenCounter) -> Trim:
@@ -179,7 +179,8 @@ def _harness(counter: TokenCounter) -> Trim:
     def trim(messages: list[Message], target: int) -> tuple[list[Message], float]:
         groups: list[list[Message]] = []
         for message in messages:
-            if message["role"] == "tool" and groups and groups[-1][0]["role"] == "tool":
+            before = groups[-1][-1]["role"] if groups else ""
+            if (before, message["role"]) in (("tool", "tool"), ("system", "user")):  # one request each in pydantic-ai
                 groups[-1].append(message)
             else:
                 groups.append([message])
