@@ -9,6 +9,7 @@ so.
 
 from __future__ import annotations
 
+import asyncio
 import importlib.metadata
 import logging
 import os
@@ -16,6 +17,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import brim
@@ -119,6 +121,27 @@ def _langchain(start_on: str | Sequence[str], *, approximate: bool = False) -> C
     return start
 
 
+def _langchain_editing(counter: TokenCounter) -> Trim:
+    """LangChain's context editing: it clears results of tools, and drops nothing."""
+    from langchain.agents.middleware import ClearToolUsesEdit
+    from langchain_core.messages import convert_to_messages
+
+    def trim(messages: list[Message], target: int) -> tuple[list[Message], float]:
+        native = convert_to_messages(messages)
+        own = {id(message): dict_ for message, dict_ in zip(native, messages, strict=True)}
+        kept = list(native)
+
+        def written(some: Sequence[Any]) -> list[Message]:
+            return [own.get(id(each)) or {**messages[at], "content": each.content} for at, each in enumerate(some)]
+
+        edit = ClearToolUsesEdit(trigger=target)
+        count = lambda some: int(counter.count_messages(written(some)))  # noqa: E731 - what it takes
+        _, seconds = timed(lambda: edit.apply(kept, count_tokens=count))
+        return written(kept), seconds
+
+    return trim
+
+
 def _litellm(_: TokenCounter) -> Trim:
     from litellm.utils import trim_messages
 
@@ -129,6 +152,56 @@ def _litellm(_: TokenCounter) -> Trim:
         return list(trimmed), seconds
 
     return trim
+
+
+def _pydantic_message(group: list[Message]) -> Any:
+    """Return dicts that pydantic-ai has as one message: an answer, prompts, or the results of calls."""
+    from pydantic_ai import messages as ai
+
+    first = group[0]
+    if first["role"] == "assistant":
+        calls = [
+            ai.ToolCallPart(call["function"]["name"], call["function"]["arguments"], call["id"])
+            for call in first.get("tool_calls") or ()
+        ]
+        said = [ai.TextPart(first["content"])] if first.get("content") else []
+        return ai.ModelResponse([*said, *calls])
+    if first["role"] == "tool":
+        return ai.ModelRequest([ai.ToolReturnPart("tool", each["content"], each["tool_call_id"]) for each in group])
+    kinds: dict[str, Any] = {"system": ai.SystemPromptPart, "user": ai.UserPromptPart}
+    return ai.ModelRequest([kinds[each["role"]](each["content"]) for each in group])
+
+
+def _harness(counter: TokenCounter) -> Trim:
+    """pydantic-ai-harness's sliding window, from the target down to half of it, as in its documentation."""
+    from pydantic_ai_harness.compaction import SlidingWindowCompaction
+
+    def trim(messages: list[Message], target: int) -> tuple[list[Message], float]:
+        groups: list[list[Message]] = []
+        for message in messages:
+            before = groups[-1][-1]["role"] if groups else ""
+            if (before, message["role"]) in (("tool", "tool"), ("system", "user")):  # one request each in pydantic-ai
+                groups[-1].append(message)
+            else:
+                groups.append([message])
+        native = [_pydantic_message(group) for group in groups]
+        own = {id(made): group for made, group in zip(native, groups, strict=True)}
+        if int(counter.count_messages(messages)) <= target:
+            return messages, 0.0
+        strategy: Any = SlidingWindowCompaction(
+            max_tokens=target, keep_tokens=target // 2, tokenizer=lambda text: int(counter.count(text))
+        )
+        kept, seconds = timed(lambda: asyncio.run(strategy.compact(native, SimpleNamespace())))
+        written = [own.get(id(each)) or [_from_pydantic(each)] for each in kept]
+        return [message for group in written for message in group], seconds
+
+    return trim
+
+
+def _from_pydantic(message: Any) -> Message:
+    """Return a message that the harness made: a system prompt that it kept."""
+    text = "\n".join(str(part.content) for part in message.parts)
+    return {"role": "system" if message.parts[0].part_kind == "system-prompt" else "user", "content": text}
 
 
 class _HaystackCounter:
@@ -213,6 +286,8 @@ TRIMMERS = (
     Trimmer("LangChain, starts on human", "langchain-core", _langchain("human")),
     Trimmer("LangChain, approximate count", "langchain-core", _langchain("human", approximate=True)),
     Trimmer("LangChain, on human or ai", "langchain-core", _langchain(("human", "ai"))),
+    Trimmer("LangChain, context editing", "langchain", _langchain_editing),
+    Trimmer("pydantic-ai-harness", "pydantic-ai-harness", _harness),
     Trimmer("LiteLLM", "litellm", _litellm, every=13),
     Trimmer("Haystack, defaults", "haystack-ai", _haystack()),
     Trimmer("Haystack, strict", "haystack-ai", _haystack(min_keep_steps=0, omission_note=None)),

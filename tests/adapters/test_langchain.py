@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
@@ -9,7 +10,8 @@ from typing import Any, ClassVar
 import pytest
 from pydantic import BaseModel
 
-pytest.importorskip("langchain", reason="LangChain isn't installed: run scripts/adapters langchain")
+if os.environ.get("BRIM_ADAPTER") != "langchain":
+    pytest.skip("LangChain is tested in an environment of its own: scripts/adapters langchain", allow_module_level=True)
 
 from langchain.agents import create_agent
 from langchain.agents.structured_output import ProviderStrategy, StructuredOutputValidationError

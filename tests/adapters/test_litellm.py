@@ -112,13 +112,13 @@ class LoggedAgent(LiteAgent):
         await at_rest(self.logger.guard)
 
 
-class ClaudeAgent(LoggedAgent):
-    """The same with a model of Anthropic's, which LiteLLM translates for."""
+class ClaudeAgent(LiteAgent):
+    """Wrapped functions with a model of Anthropic's: LiteLLM translates for it, and retries only if it's asked to."""
 
     name = "anthropic/claude-sonnet-4-5"
 
     def asked(self, messages: list[Any], stream: bool) -> dict[str, Any]:
-        return {**super().asked(messages, stream), "api_base": self.url}
+        return {**super().asked(messages, stream), "api_base": self.url, "num_retries": 3}
 
 
 @pytest.fixture(autouse=True)
@@ -145,9 +145,7 @@ class TestLogger(Contract):
         return LoggedAgent(url, **settings)
 
 
-class TestLoggerWithClaude(Contract):
-    ways = ("async", "async-stream")
-
+class TestClaude(Contract):
     def agent(self, url: str, **settings: Any) -> Agent:
         return ClaudeAgent(url, **settings)
 
@@ -241,6 +239,18 @@ def test_what_a_logger_cannot_guard_is_not_sent_or_said(model: Model) -> None:
     assert model.requests == []
     with pytest.warns(UserWarning, match="isn't guarded"):
         litellm.completion(**about(model))
+
+
+def test_the_longest_answer_of_claude_is_part_of_the_window(model: Model) -> None:
+    model.window = 200_000
+    guard = Guard("anthropic/claude-sonnet-4-5", limit_usd=5)
+    text = {"role": "user", "content": "word " * 1_000}
+    history = [text, *[{"role": "assistant", "content": "word " * 1_000}, text] * 80]
+    asked = {"model": "anthropic/claude-sonnet-4-5", "messages": history, "api_base": model.url, "api_key": "x"}
+    wrap(guard).completion(**asked)
+    assert model.refused == []
+    assert model.answered[0].body["max_tokens"] == 64_000
+    assert 80_000 < model.answered[0].tokens < 136_000
 
 
 PROXY = """

@@ -161,7 +161,7 @@ class Messages(Wire):
             yield {"type": "content_block_delta", "index": index, "delta": delta}
             yield {"type": "content_block_stop", "index": index}
         ended = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
-        yield {"type": "message_delta", "delta": ended, "usage": {"output_tokens": reply.output}}
+        yield {"type": "message_delta", "delta": ended, "usage": whole["usage"]}  # of the whole message
         yield {"type": "message_stop"}
 
 

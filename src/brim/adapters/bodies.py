@@ -34,6 +34,11 @@ class Body:
         return [{"role": "user", "content": found}] if isinstance(found, str) else list(found)
 
     @property
+    def max_output(self) -> int | None:
+        """The request's own limit for the answer."""
+        return next((found for name in CAPS[self.api] if isinstance(found := self.given.get(name), int)), None)
+
+    @property
     def is_streamed(self) -> bool:
         """Whether the answer comes in pieces."""
         return bool(self.given.get("stream"))
@@ -52,7 +57,7 @@ class Body:
             provider=self.api,
             system=given.get(names.get(self.api, "")),
             tools=given.get("tools") or given.get("functions"),
-            max_output=next((given[name] for name in CAPS[self.api] if isinstance(given.get(name), int)), None),
+            max_output=self.max_output,
             answers=given.get("n") or 1,
             has_unseen=self.api == "responses" and any(given.get(name) for name in KEPT),
         )

@@ -139,8 +139,8 @@ def settle(call: Call[Any], response: object) -> None:
     """
     try:
         reported = read_response(response)
-        if reported.tokens.is_nothing:  # frameworks write zeros where the provider said nothing
-            raise InputError(f"{type(response).__name__}: its usage is empty")
+        if not reported.tokens.prompt:  # frameworks write zeros where the provider said nothing
+            raise InputError(f"{type(response).__name__}: its usage doesn't say how many tokens the prompt had")
         call.done(reported)
     except BrimError as error:
         kept = "its money stays reserved and counts in full when the lease ends"

@@ -17,6 +17,7 @@ from brim.errors import InputError
 from brim.guard.conversation import Call, Guard
 from brim.history.entries import Provider
 from brim.history.receipt import digest_of
+from brim.models.light import lookup
 from brim.spend.spending import may_be_billed
 
 APIS: dict[str, Provider] = {"acompletion": "openai", "aresponses": "responses", "anthropic_messages": "anthropic"}
@@ -51,19 +52,16 @@ class BrimLogger(CustomLogger):
         api = APIS.get(_name(call_type))
         if api is None:
             return None
-        body = Body(kwargs, api)
+        body = _body(kwargs, api, self._guards)
         if "model" not in kwargs or not body.messages:
             raise InputError(f"{_name(call_type)}: brim needs model and messages by name, as in model='gpt-4o'")
         # A router gives each attempt another id and all of them one trace, which may also be that of other requests.
         trace = kwargs.get("litellm_trace_id") or kwargs.get("litellm_call_id")
         key = f"{trace} {kwargs['model']} {digest_of(body.messages)}"
         call = self._attempts.take(key)
-        if call is None:
+        if call is None or call.reported is not None:
             call = await body.call(self._guards).__aenter__()
-        with self._lock:
-            self._open[str(kwargs.get("litellm_call_id"))] = key, call
-            if len(self._open) > OPEN:
-                self._open.popitem(last=False)
+        self._remember(kwargs, key, call)
         return body.as_sent(call)
 
     async def async_post_call_success_deployment_hook(
@@ -84,6 +82,8 @@ class BrimLogger(CustomLogger):
             error = _origin(exception)
             self._attempts.keep(key, call, error)
             await call.__aexit__(type(error), error, None)
+            if may_be_billed(error):  # LiteLLM may try it again on its own, and report a stream then
+                self._remember(request_data, key, call)
 
     async def async_log_success_event(self, kwargs: Mapping[str, Any], response_obj: Any, **_: Any) -> None:
         """Settle a stream that has ended, and release an answer that came from LiteLLM's own cache."""
@@ -101,6 +101,12 @@ class BrimLogger(CustomLogger):
         if kwargs.get("call_type") == "completion":
             hint = "use brim.adapters.litellm.wrap, or acompletion"
             warnings.warn(f"litellm.completion isn't guarded by BrimLogger: {hint}", stacklevel=2)
+
+    def _remember(self, about: Mapping[str, Any], key: str, call: Call[Any]) -> None:
+        with self._lock:
+            self._open[str(about.get("litellm_call_id"))] = key, call
+            if len(self._open) > OPEN:
+                self._open.popitem(last=False)
 
     def _taken(self, about: Mapping[str, Any]) -> tuple[str, Call[Any] | None]:
         with self._lock:
@@ -126,7 +132,7 @@ class Wrapped:
 
     def completion(self, model: str, messages: list[Any], **more: Any) -> Any:
         """Call ``litellm.completion``."""
-        body = Body({"model": model, "messages": messages, **more}, "openai")
+        body = _body({"model": model, "messages": messages, **more}, "openai", self._guards)
         with body.call(self._guards) as call:
             try:
                 answer = litellm.completion(**body.as_sent(call))
@@ -140,7 +146,7 @@ class Wrapped:
 
     async def acompletion(self, model: str, messages: list[Any], **more: Any) -> Any:
         """Call ``litellm.acompletion``."""
-        body = Body({"model": model, "messages": messages, **more}, "openai")
+        body = _body({"model": model, "messages": messages, **more}, "openai", self._guards)
         async with body.call(self._guards) as call:
             try:
                 answer = await litellm.acompletion(**body.as_sent(call))
@@ -151,6 +157,17 @@ class Wrapped:
                 return call.stream(answer)
             _take(call, answer)
         return answer
+
+
+def _body(given: Mapping[str, Any], api: Provider, guards: Guards) -> Body:
+    """Return the body of a request.
+
+    Where nothing limits an answer of Claude's, LiteLLM asks for the longest one, and that counts as part of the window.
+    """
+    body = Body(given, api)
+    is_open = body.max_output is None and guards.guard.max_output is None
+    most = lookup(str(given.get("model"))).max_output if is_open and "claude" in str(given.get("model")) else None
+    return body if most is None else Body({**given, "max_tokens": most}, api)
 
 
 def _take(call: Call[Any], answer: Any) -> None:
