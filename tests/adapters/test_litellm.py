@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import secrets
@@ -12,6 +13,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -122,9 +124,14 @@ class ClaudeAgent(LiteAgent):
 
 
 @pytest.fixture(autouse=True)
-def no_callbacks() -> Iterator[None]:
+def alone() -> Iterator[None]:
+    """Take back the callbacks, and collect the connections that LiteLLM keeps for event loops that have ended."""
     yield
     litellm.callbacks = []
+    litellm.in_memory_llm_clients_cache.flush_cache()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 @pytest.fixture
