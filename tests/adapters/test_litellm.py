@@ -253,7 +253,12 @@ def test_the_longest_answer_of_claude_is_part_of_the_window(model: Model) -> Non
     guard = Guard("anthropic/claude-sonnet-4-5", limit_usd=5)
     text = {"role": "user", "content": "word " * 1_000}
     history = [text, *[{"role": "assistant", "content": "word " * 1_000}, text] * 80]
-    asked = {"model": "anthropic/claude-sonnet-4-5", "messages": history, "api_base": model.url, "api_key": "x"}
+    asked: dict[str, Any] = {
+        "model": "anthropic/claude-sonnet-4-5",
+        "messages": history,
+        "api_base": model.url,
+        "api_key": "x",
+    }
     wrap(guard).completion(**asked)
     assert model.refused == []
     assert model.answered[0].body["max_tokens"] == 64_000
