@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from brim.adapters import guards
-from tests.adapters.contract import TASK
+from tests.adapters.contract import TASK, contents
 from tests.adapters.model import Model, parallel
 
 DATA = Path(__file__).parent / "data"
@@ -22,11 +22,6 @@ TURNS = 14
 TARGET = 2_500
 SETTINGS: guards.Settings = {"scope": "shop", "target": TARGET, "max_output": 500}
 """Of the run that was recorded: what was reported belongs to what was sent."""
-
-
-def read_file(path: str) -> str:
-    """Return a short text, so that a recording is small."""
-    return f"# {path}\n" + "value = compute(value, 17)\n" * (4 + 9 * (sum(path.encode()) % 5))
 
 
 def objects(value: Any) -> Any:
@@ -59,7 +54,7 @@ def record(name: str) -> None:
     import_module(f"brim.adapters.{name}").settle = settle  # type: ignore[attr-defined]
     contract = getattr(tests, "TestChat" if name != "openai_agents" else "TestResponses")()
     with Model(script=parallel(TURNS)) as model:
-        contract.agent(model.url, **SETTINGS).run(TASK, read_file, stream=False)
+        contract.agent(model.url, **SETTINGS).run(TASK, contents, stream=False)
     last = asked[-1]
     found = {
         "model": last["model"],
@@ -75,7 +70,8 @@ def record(name: str) -> None:
 def _plain(value: Any) -> Any:
     """Return the fields of a message or response that are set."""
     if hasattr(value, "model_dump"):
-        return value.model_dump(mode="json", exclude_defaults=True) | {"type": value.type}
+        kind = {"type": value.type} if hasattr(value, "type") else {}
+        return _without_nothing(value.model_dump(mode="json", exclude_defaults=True) | kind)
     if not isinstance(value, dict):
         from pydantic import TypeAdapter
 

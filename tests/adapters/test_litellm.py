@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import secrets
@@ -12,6 +13,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -122,9 +124,14 @@ class ClaudeAgent(LiteAgent):
 
 
 @pytest.fixture(autouse=True)
-def no_callbacks() -> Iterator[None]:
+def alone() -> Iterator[None]:
+    """Take back the callbacks, and collect the connections that LiteLLM keeps for event loops that have ended."""
     yield
     litellm.callbacks = []
+    litellm.in_memory_llm_clients_cache.flush_cache()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 @pytest.fixture
@@ -246,7 +253,12 @@ def test_the_longest_answer_of_claude_is_part_of_the_window(model: Model) -> Non
     guard = Guard("anthropic/claude-sonnet-4-5", limit_usd=5)
     text = {"role": "user", "content": "word " * 1_000}
     history = [text, *[{"role": "assistant", "content": "word " * 1_000}, text] * 80]
-    asked = {"model": "anthropic/claude-sonnet-4-5", "messages": history, "api_base": model.url, "api_key": "x"}
+    asked: dict[str, Any] = {
+        "model": "anthropic/claude-sonnet-4-5",
+        "messages": history,
+        "api_base": model.url,
+        "api_key": "x",
+    }
     wrap(guard).completion(**asked)
     assert model.refused == []
     assert model.answered[0].body["max_tokens"] == 64_000
