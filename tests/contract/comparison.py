@@ -36,6 +36,7 @@ WORDS: dict[str, str] = {
     r"or 'brim forget": "or remove it with 'brim rules remove",
     r"no behavior has the id or the name": "no rule has the id or the name",
     r"'brim list' shows them": "'brim rules' lists them",
+    r'^([+-] \[\d+, .*\]"), "(?!\[)(?:[^"\\]|\\.)*"\]$': r"\1]",  # and with its section
     r'^([+-] \[\d+, .*), "\[\]"\]$': r"\1]",  # a rule's row ends with its blocks
     r"(\d|\ba|of a|the|one) behavior": r"\1 rule",  # people read of rules
     r"(?:<note>)?Rules your user set, kept by brim:(?:</note>)?\n": "",  # says whose rules these are

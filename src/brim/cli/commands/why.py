@@ -136,8 +136,8 @@ def _planner(
     """Return the planner for what *agent* is told here, and what is left out because it reads that itself."""
     read = loaded_rules(scopes, agent, workspace.cwd or "") if agent else set()
     begins = not any(getattr(options, name) for name in SITUATION)
-    kept = {"leave": read} if begins else {"told": read}  # what a prompt asks for is told again
-    planner = Planner(scopes, workspace.config, context, now=workspace.now, **kept)
+    leave, told = (read, set()) if begins else (set(), read)  # what a prompt asks for is told again
+    planner = Planner(scopes, workspace.config, context, now=workspace.now, leave=leave, told=told)
     return planner, {id for id, _ in planner.course.ranked() if id in read and id not in planner.reasons}
 
 
