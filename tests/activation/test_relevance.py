@@ -42,4 +42,3 @@ def test_it_is_said_that_the_heading_is_why() -> None:
     assert course.activations()[1].reasons == ("others under its heading",)
     why = explain(Graph(rules), context, "Amounts have two decimals.", now=0, course=course)
     assert why.outcome == "in: confirmed by others under its heading"
-
