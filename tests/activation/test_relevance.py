@@ -12,9 +12,9 @@ def under(heading: str, *texts: str, file: str = "CLAUDE.md") -> list[Behavior]:
     return [Behavior(text, "name", "directive", text, provenance=came_from) for text in texts]
 
 
-def found(rules: list[Behavior], prompt: str, *, always: bool = False) -> dict[str, float]:
+def found(rules: list[Behavior], prompt: str) -> dict[str, float]:
     return {
-        each.id: each.value for each in rank(Graph(rules), Context(prompt=prompt), now=0, always=always).activations()
+        each.id: each.value for each in rank(Graph(rules), Context(prompt=prompt), now=0, always=False).activations()
     }
 
 
@@ -42,11 +42,3 @@ def test_it_is_said_that_the_heading_is_why() -> None:
     assert course.activations()[1].reasons == ("others under its heading",)
     why = explain(Graph(rules), context, "Amounts have two decimals.", now=0, course=course)
     assert why.outcome == "in: confirmed by others under its heading"
-
-
-def test_at_the_start_a_constraint_that_waits_for_a_moment_comes_after_the_others() -> None:
-    rules = [
-        Behavior(text, "name", "constraint", text) for text in ("Never commit secrets.", "Never write in capitals.")
-    ]
-    told = found(rules, "", always=True)
-    assert list(told) == ["Never write in capitals.", "Never commit secrets."]

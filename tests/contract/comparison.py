@@ -36,6 +36,7 @@ WORDS: dict[str, str] = {
     r"or 'brim forget": "or remove it with 'brim rules remove",
     r"no behavior has the id or the name": "no rule has the id or the name",
     r"'brim list' shows them": "'brim rules' lists them",
+    r'^([+-] \[\d+, .*\]"), "(?!\[)(?:[^"\\]|\\.)*"\]$': r"\1]",  # and with its section
     r'^([+-] \[\d+, .*), "\[\]"\]$': r"\1]",  # a rule's row ends with its blocks
     r"(\d|\ba|of a|the|one) behavior": r"\1 rule",  # people read of rules
     r"(?:<note>)?Rules your user set, kept by brim:(?:</note>)?\n": "",  # says whose rules these are
@@ -128,6 +129,12 @@ IGNORED: tuple[str, ...] = (
     "*brim config*/out/hooks.protect",  # is new
     "*brim config*/out/hooks.remind_at_stop",  # is new
     "*/out/*blocks",  # what a rule refuses
+    "commands-told/028 brim plan*/out/items/*/reason",  # one rule that is over the budget alone doesn't end the plan
+    "commands-told/042 brim activate*/out/*",
+    "*/out/read",  # the rules that an agent reads itself
+    "*/out/read_by",
+    *(f"home/013 brim plan*/out/{each}" for each in ("basis", "counter", "high", "low", "total_tokens", "read")),
+    "home/013 brim plan*/out/items/*/tokens",  # counted for the installed agent's model, as its hooks count
     "*brim config*/out/hooks.gate",  # is on by default,
     "conditions/037 claude PreToolUse/*",  # for rules that name what the call does, not for one shared word
     "conditions/04[456] claude PreToolUse/*",

@@ -55,8 +55,6 @@ LEAST, LEAST_OF_CALL = 0.3, 3.0
 """And from this score; the second for a tool call, which is told only what is surely about it."""
 SECTION = 0.5
 """What a rule gets of the mean score of the rules under its heading: what stands together is about the same."""
-WAITING = 0.5
-"""What is left of the relevance of a constraint at a session's start if its words name a moment that may come."""
 PLACE = frozenset({"environment", "project_type", "branch"})
 """What a situation has whatever is done in it. It says nothing about which rule is nearer to a prompt."""
 MOST = 48
@@ -141,8 +139,7 @@ def rank(
         least = (parameters.always - parameters.seed_floor) / (1 - parameters.seed_floor)
         for node in standing(index, told):
             nodes.setdefault(node.id, node)
-            lowered = least * WAITING if node.inferred else least
-            values[node.id] = max(values.get(node.id, lowered), lowered)
+            values[node.id] = max(values.get(node.id, least), least)
     by = {node.id: relevance for node, relevance in found}
     return Course(Neighbourhood(index, context, now, parameters, relevance=values, nodes=nodes.values(), found=by))
 
