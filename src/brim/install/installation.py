@@ -47,7 +47,6 @@ from brim.install.git_exclude import hide, not_ignored, unhide
 from brim.install.jsonc import BLANK
 from brim.install.launchers import install_launchers, remove_launchers, remove_resident
 from brim.install.receipt import LOCK, Record, read_records, write_records
-from brim.install.rule_files import floop_traces
 from brim.store.project import make_folder
 from brim.store.store import open_store
 from brim.store.trust import is_trusted, trust, trusted_projects
@@ -574,6 +573,8 @@ def _next_steps(here: Installation, changes: Sequence[Change], inside: Sequence[
     for target in here.installed(agents):
         if target.scope == "project":
             yield (f"{target.path}: has brim too, so its hooks run twice: 'brim doctor --fix' removes it there")
+    from brim.install.rule_files import floop_traces  # it brings a reader of Markdown
+
     yield from (f"{path}: {text}" for path, text in floop_traces(here))
     served = served_agents(here.environ, here.project)
     for agent in new:

@@ -16,6 +16,7 @@ from starlette.responses import Response, StreamingResponse
 
 from brim.errors import BrimError
 from brim.hooks.process import paused_until
+from brim.install import installation
 from brim.install.status import HomeStatus, home_status
 from brim.report.lost import session_id
 from brim.report.usage import UsageReport
@@ -180,8 +181,6 @@ async def events(place: Place, _: Request) -> Response:
 
 def pause(place: Place, form: dict[str, str]) -> str:
     """Pause the hooks for as long as the form says, or end the pause."""
-    from brim.install import installation  # it brings what reads rule files
-
     if form.get("for") == "resume":
         installation.resume(place.environ)
         return "Hooks answer again."
