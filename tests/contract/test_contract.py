@@ -11,8 +11,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,23 +32,24 @@ def expected(scenario: str) -> dict[str, Any]:
     return found
 
 
-@cache
-def player() -> subprocess.Popen[str]:
-    """Start the process that plays scenarios. It ends with this one, whose end of the pipe is closed then."""
-    return subprocess.Popen(
+@pytest.fixture(scope="session")
+def player() -> Iterator[subprocess.Popen[str]]:
+    """The process that plays scenarios. It ends when its input does."""
+    with subprocess.Popen(
         [sys.executable, "-m", "tests.contract.player"],
         cwd=Path(__file__).parents[2],
         env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-    )
+    ) as process:
+        yield process
 
 
-def check(scenario: str, renamed: dict[str, str], folder: Path) -> None:
+def check(scenario: str, renamed: dict[str, str], folder: Path, player: subprocess.Popen[str]) -> None:
     """Fail, and show where, if a step answers otherwise or changes other files, or if other files or rows are left."""
     out = folder / "record.json"
-    asked, answered = player().stdin, player().stdout
+    asked, answered = player.stdin, player.stdout
     assert asked is not None
     assert answered is not None
     asked.write(json.dumps([str(out), json.dumps(renamed), scenario]) + "\n")
@@ -63,13 +64,13 @@ def check(scenario: str, renamed: dict[str, str], folder: Path) -> None:
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_brim_does_what_it_did(scenario: str, tmp_path: Path) -> None:
+def test_brim_does_what_it_did(scenario: str, tmp_path: Path, player: subprocess.Popen[str]) -> None:
     if scenario == "launchers":  # real processes say nothing after 0.9 seconds: once more if the machine was busy
         with suppress(AssertionError):
-            return check(scenario, {}, tmp_path)
-    check(scenario, {}, tmp_path)
+            return check(scenario, {}, tmp_path, player)
+    check(scenario, {}, tmp_path, player)
 
 
 @pytest.mark.parametrize("scenario", AGAIN)
-def test_new_names_of_commands_do_the_same(scenario: str, tmp_path: Path) -> None:
-    check(scenario, RENAMED, tmp_path)
+def test_new_names_of_commands_do_the_same(scenario: str, tmp_path: Path, player: subprocess.Popen[str]) -> None:
+    check(scenario, RENAMED, tmp_path, player)
