@@ -50,6 +50,9 @@ class Agent:
     async def aclose(self) -> None:
         """Close what the event loop holds; then the agent is used no more."""
 
+    def close(self) -> None:
+        """Close what was opened outside of an event loop."""
+
 
 def contents(path: str) -> str:
     """Return the contents of a file: some are ten times as long as others."""
@@ -108,11 +111,14 @@ class Contract:
             finally:
                 await agent.aclose()
 
-        if way.startswith("async"):
-            return asyncio.run(together())
-        with ThreadPoolExecutor(len(tasks)) as threads:
-            running = [threads.submit(agent.run, task, read_file, stream=stream) for task in tasks]
-        return [each.result() for each in running]
+        try:
+            if way.startswith("async"):
+                return asyncio.run(together())
+            with ThreadPoolExecutor(len(tasks)) as threads:
+                running = [threads.submit(agent.run, task, read_file, stream=stream) for task in tasks]
+            return [each.result() for each in running]
+        finally:
+            agent.close()
 
     def settled(self, model: Model, ledger: Any) -> None:
         """Assert that nothing was refused, nothing is reserved, and every answer was paid."""

@@ -72,6 +72,9 @@ class ClaudeAgent(Agent):
     async def aclose(self) -> None:
         await self.later.close()
 
+    def close(self) -> None:
+        self.client.close()
+
 
 class TestMessages(Contract):
     def agent(self, url: str, **settings: Any) -> Agent:

@@ -84,6 +84,9 @@ class ChatAgent(Agent):
     async def aclose(self) -> None:
         await self.later.close()
 
+    def close(self) -> None:
+        self.client.close()
+
 
 class ItemAgent(Agent):
     """A loop around ``responses``."""
@@ -128,6 +131,9 @@ class ItemAgent(Agent):
 
     async def aclose(self) -> None:
         await self.later.close()
+
+    def close(self) -> None:
+        self.client.close()
 
 
 class TestChat(Contract):
