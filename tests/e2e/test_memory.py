@@ -107,9 +107,9 @@ def test_what_is_told_after_a_compaction_keeps_to_the_budget_of_a_start(agent: A
     compacted(agent, "--token-budget", "400")
     told = [told.text for told in agent.told(agent.world.api.turns[-1]) if SCRATCH in told.text and ALWAYS in told.text]
     assert len(told) == 1
-    # Gemini CLI is told with the result of a call, together with what the call itself brings up.
+    # Gemini CLI is told with the result of a call, together with what the call itself may bring up.
     most = 500 if agent.name == "gemini" else 400
-    assert most - 200 < brim.count(told[0], model=agent.model) <= most
+    assert 200 < brim.count(told[0], model=agent.model) <= most
 
 
 def test_the_memory_holds_what_was_asked_and_done(agent: Agent) -> None:
