@@ -57,7 +57,7 @@ SECTION = 0.5
 """What a rule gets of the mean score of the rules under its heading: what stands together is about the same."""
 PLACE = frozenset({"environment", "project_type", "branch"})
 """What a situation has whatever is done in it. It says nothing about which rule is nearer to a prompt."""
-MOST = 48
+MOST = 32
 """The best that are looked at more closely: more don't fit the budget of a prompt."""
 
 
