@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from tests.e2e.agents import Opencode
@@ -19,8 +17,7 @@ TESTING = "Run the tests with 'uv run pytest -x', never with plain pytest."
 def opencode(world: World) -> Opencode:
     found = program("opencode")
     if found is None:
-        leave = pytest.fail if os.environ.get("BRIM_E2E_ALL") else pytest.skip
-        leave("opencode is not here: make e2e installs it")
+        pytest.skip("opencode is not here: make e2e installs it on Linux with an x64 processor")
     return Opencode(found, world)
 
 

@@ -19,7 +19,7 @@ class Opencode(Claude):
     """opencode."""
 
     agent = "opencode"
-    variable = "OPENCODE_SESSION_ID"
+    variable = ""  # the plugin always names the session
     EVENTS = _SENT
 
 

@@ -51,7 +51,7 @@ class _Job:
 
 
 class Work:
-    """What is read or was: each thing once, whoever asks for it."""
+    """What is being read or was, each thing once, for every page that asks."""
 
     def __init__(self) -> None:
         self._jobs: dict[Hashable, _Job] = {}

@@ -25,7 +25,7 @@ function ask(event, data) {
   })
 }
 
-/** The answer as an object; what isn't JSON is no answer. */
+/** The answer as an object, empty if it isn't JSON. */
 async function answer(event, data) {
   try {
     return JSON.parse((await ask(event, data)) || "{}")

@@ -220,7 +220,7 @@ $$;
 -- Reserves, settles and releases in one transaction what plainly can be, in the order of the requests.
 --
 -- Each request has a kind, an id and its path: the places in names of '*' and of every scope that it counts against,
--- the outermost first. Locks are taken top down: whoever has the outermost scopes, in order of name, has everything
+-- the outermost first. Locks are taken top down: the lock of the outermost scopes, in order of name, guards everything
 -- below them; limits follow. Each segment of the path must let the request pass. The answer has an array for each
 -- request:
 --   ["open" | "settled" | "released", ...] and the columns of its reservation;
