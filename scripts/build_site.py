@@ -25,6 +25,9 @@ from brim import cli
 ROOT = Path(__file__).parent.parent
 FROM_ROOT = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "NOTICE.md")
 LINK = re.compile(r"(?<!!)\[([^\[\]]+)\]\((?!https?:|#)([^)#\s]+)(#[^)\s]*)?\)")
+CELL_CODE = re.compile(r"`[^`\n]*\\\|[^`\n]*`")
+ANNOTATION = re.compile(r""": (?:ForwardRef\()?(?:'([^']*)'|"([^"]*)")\)?""")
+"""How ``inspect`` writes a type that stands in the code as text."""
 WIDTH = 88
 GUIDES = {
     "activation": "activation.md",
@@ -71,7 +74,8 @@ def relinked(page: Path, place: Path) -> str:
             return text
         return f"[{text}]({os.path.relpath(path, place.parent)}{anchor or ''})"
 
-    return LINK.sub(link, page.read_text("utf-8"))
+    # In a table GitHub wants a bar inside of code escaped; Python-Markdown shows the backslash.
+    return CELL_CODE.sub(lambda code: code[0].replace("\\|", "|"), LINK.sub(link, page.read_text("utf-8")))
 
 
 def build(folder: Path) -> Path:
@@ -169,7 +173,7 @@ def described(module: ModuleType, name: str) -> str:
     value = getattr(module, name)
     if inspect.isclass(value) and value.__name__ == name:
         return f"### {name}\n\n{class_text(value)}"
-    if not inspect.isclass(value) and callable(value) and hasattr(value, "__name__"):
+    if inspect.isroutine(inspect.unwrap(value)):
         return f"### {name}\n\n{code(signature(name, value))}\n{markdown(inspect.getdoc(value))}"
     said, about = assigned(ast.parse(inspect.getsource(module)).body)[name]
     return f"### {name}\n\n{code(f'{name} = {said}')}\n{markdown(about)}"
@@ -215,7 +219,7 @@ def signature(name: str, value: object) -> str:
         found = inspect.signature(value)  # type: ignore[arg-type]
     except ValueError:
         return name
-    arguments = [re.sub(r": '([^']*)'|: \"([^\"]*)\"", r": \1\2", str(each)) for each in found.parameters.values()]
+    arguments = [ANNOTATION.sub(r": \1\2", str(each)) for each in found.parameters.values()]
     arguments = [each for each in arguments if each != "self"]
     kinds = [each.kind for each in found.parameters.values() if each.name != "self"]
     if inspect.Parameter.KEYWORD_ONLY in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds:
