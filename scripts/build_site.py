@@ -219,15 +219,20 @@ def signature(name: str, value: object) -> str:
         found = inspect.signature(value)  # type: ignore[arg-type]
     except ValueError:
         return name
-    arguments = [ANNOTATION.sub(r": \1\2", str(each)) for each in found.parameters.values()]
-    arguments = [each for each in arguments if each != "self"]
-    kinds = [each.kind for each in found.parameters.values() if each.name != "self"]
+    given = [each for each in found.parameters.values() if each.name != "self"]
+    arguments, kinds = [argument(each) for each in given], [each.kind for each in given]
     if inspect.Parameter.KEYWORD_ONLY in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds:
         arguments.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
     answer = str(found.return_annotation).strip("'\"")
     end = "" if name.startswith("class ") or found.return_annotation is found.empty else f" -> {answer}"
     line = f"{name}({', '.join(arguments)}){end}"
     return line if len(line) <= WIDTH else f"{name}(\n    " + ",\n    ".join(arguments) + f",\n){end}"
+
+
+def argument(parameter: inspect.Parameter) -> str:
+    """Return a parameter as code has it: types without quotes, no addresses of objects."""
+    text = ANNOTATION.sub(r": \1\2", str(parameter))
+    return re.sub(r"= <.*>$", "= ...", re.sub(r"= <(\w+\.\w+): .*>$", r"= \1", text))
 
 
 def code(text: str) -> str:
