@@ -19,8 +19,10 @@ from importlib import import_module
 from itertools import zip_longest
 from pathlib import Path
 from types import FunctionType, ModuleType
+from typing import Any
 
 from brim import cli
+from brim.record import Record
 
 ROOT = Path(__file__).parent.parent
 FROM_ROOT = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "NOTICE.md")
@@ -148,7 +150,7 @@ def api_page() -> str:
     packages = [f"| [`brim.{name}`]({name}.md) | {question(name)} |" for name in GUIDES]
     return (
         "# Python API\n\nEvery public name, from its docstring. [For people who build agents](../builders.md) is the "
-        "place to start.\n\n| name | |\n|---|---|\n" + "\n".join(listed) + "\n\n## Packages\n\n"
+        "place to start.\n\n| name | what it is |\n|---|---|\n" + "\n".join(listed) + "\n\n## Packages\n\n"
         "| package | the question it answers |\n|---|---|\n" + "\n".join(packages) + "\n\n## Only in `brim`\n\n"
     ) + "\n".join(told)
 
@@ -191,7 +193,7 @@ def class_text(kind: type) -> str:
     body = next((node.body for node in tree if isinstance(node, ast.ClassDef) and node.name == kind.__name__), [])
     fields = {name: about for name, (_, about) in assigned(body).items() if about and name[0] != "_"}
     rows = [f"| `{name}` | {' '.join(about.split())} |\n" for name, about in fields.items()]
-    text += "\n| field | |\n|---|---|\n" + "".join(rows) if rows else ""
+    text += "\n| field | meaning |\n|---|---|\n" + "".join(rows) if rows else ""
     for name, value in vars(kind).items():
         about = inspect.getdoc(value) if isinstance(value, property | classmethod | FunctionType) else None
         if name[0] != "_" and about:
@@ -213,13 +215,15 @@ def assigned(body: list[ast.stmt]) -> dict[str, tuple[str, str]]:
     return found
 
 
-def signature(name: str, value: object) -> str:
+def signature(name: str, value: Any) -> str:
     """Return how *value* is called, one argument on each line if they are many."""
     try:
-        found = inspect.signature(value)  # type: ignore[arg-type]
+        found = inspect.signature(value)
     except ValueError:
         return name
-    given = [each for each in found.parameters.values() if each.name != "self"]
+    is_record = inspect.isclass(value) and issubclass(value, Record) and value.__init__ is Record.__init__
+    taken = fields_of(value) if is_record else found.parameters.values()
+    given = [each for each in taken if each.name != "self"]
     arguments, kinds = [argument(each) for each in given], [each.kind for each in given]
     if inspect.Parameter.KEYWORD_ONLY in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds:
         arguments.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
@@ -227,6 +231,18 @@ def signature(name: str, value: object) -> str:
     end = "" if name.startswith("class ") or found.return_annotation is found.empty else f" -> {answer}"
     line = f"{name}({', '.join(arguments)}){end}"
     return line if len(line) <= WIDTH else f"{name}(\n    " + ",\n    ".join(arguments) + f",\n){end}"
+
+
+def fields_of(kind: Any) -> list[inspect.Parameter]:
+    """Return the fields of a record as parameters."""
+    hints = {
+        name: hint for base in reversed(kind.__mro__) for name, hint in vars(base).get("__annotations__", {}).items()
+    }
+    named, empty = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.empty
+    return [
+        inspect.Parameter(name, named, default=getattr(kind, name, empty), annotation=hints[name])
+        for name in kind.__match_args__
+    ]
 
 
 def argument(parameter: inspect.Parameter) -> str:
@@ -247,4 +263,4 @@ def markdown(text: str | None) -> str:
 
 if __name__ == "__main__":
     site = build(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build" / "docs")
-    print(f"Open {site / 'index.html'}, or run: python -m http.server --directory {site} --bind 127.0.0.1")
+    print(f"Open {site / 'index.html'}. To search too: python -m http.server --bind 127.0.0.1 --directory {site}")
