@@ -81,9 +81,10 @@ def relinked(page: Path, place: Path) -> str:
 
 
 def build(folder: Path) -> Path:
-    """Build the site in *folder*, which is emptied first, and return where it is."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    """Build the site in *folder*, which must be new or empty, and return where it is."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise SystemExit(f"{folder}: is not empty; name a new folder, or none")
+    folder.mkdir(parents=True, exist_ok=True)
     stage(folder)
     zensical = Path(sys.executable).with_name("zensical")
     ended = subprocess.run([zensical, "build", "--strict"], cwd=folder, capture_output=True, text=True, check=False)
@@ -262,5 +263,8 @@ def markdown(text: str | None) -> str:
 
 
 if __name__ == "__main__":
-    site = build(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build" / "docs")
+    usual = ROOT / "build" / "docs"
+    if not sys.argv[1:]:
+        shutil.rmtree(usual, ignore_errors=True)
+    site = build(Path(sys.argv[1]).absolute() if sys.argv[1:] else usual)
     print(f"Open {site / 'index.html'}. To search too: python -m http.server --bind 127.0.0.1 --directory {site}")
