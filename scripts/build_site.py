@@ -100,7 +100,7 @@ def build(folder: Path) -> Path:
 def reference_pages() -> dict[str, str]:
     """Return the generated pages, by their path in the site."""
     pages = {f"api/{name}.md": package_page(name) for name in GUIDES}
-    return {"commands.md": commands_page(), "api/README.md": api_page(), **pages}
+    return {"commands.md": commands_page(), "api/README.md": api_page(), "api/adapters.md": adapters_page(), **pages}
 
 
 def commands_page() -> str:
@@ -148,7 +148,7 @@ def api_page() -> str:
         listed.append(f"| [`brim.{name}`]({place}#{name.lower()}) | {first_line(import_module(module), name)} |")
         if package is None:
             told.append(described(import_module(module), name))
-    packages = [f"| [`brim.{name}`]({name}.md) | {question(name)} |" for name in GUIDES]
+    packages = [f"| [`brim.{name}`]({name}.md) | {question(name)} |" for name in sorted((*GUIDES, "adapters"))]
     return (
         "# Python API\n\nEvery public name, from its docstring. [For people who build agents](../builders.md) is the "
         "place to start.\n\n| name | what it is |\n|---|---|\n" + "\n".join(listed) + "\n\n## Packages\n\n"
@@ -161,6 +161,27 @@ def package_page(package: str) -> str:
     text = f"# brim.{package}\n\n{question(package)} The guide: [{GUIDES[package][:-3]}](../{GUIDES[package]}).\n\n"
     names = sorted(public_names(package).items(), key=lambda item: item[0].lower())
     return text + "\n".join(described(import_module(module), name) for name, module in names)
+
+
+def takes_settings(arguments: ast.arguments) -> bool:
+    return arguments.kwarg is not None and arguments.kwarg.arg == "settings"
+
+
+def adapters_page() -> str:
+    """Return the page of ``brim.adapters``: what takes a guard's settings, read without importing the frameworks."""
+    guide = "[builders](../builders.md#in-the-framework-that-you-use)"
+    text = (
+        f"# brim.adapters\n\n{question('adapters')} *settings* are the arguments of `brim.Guard`. The guide: {guide}.\n"
+    )
+    for path in sorted((ROOT / "src" / "brim" / "adapters").glob("*.py")):
+        for node in ast.parse(path.read_text("utf-8")).body:
+            inside = node.body if isinstance(node, ast.ClassDef) else [node]
+            made = [each for each in inside if isinstance(each, ast.FunctionDef) and takes_settings(each.args)]
+            if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name[0] != "_" and made:
+                arguments = ast.unparse(made[0].args).removeprefix("self, ").replace("=", " = ").split(", ")
+                text += f"\n### {path.stem}.{node.name}\n\n{code(call(node.name, arguments))}\n"
+                text += markdown(ast.get_docstring(node))
+    return text
 
 
 def question(package: str) -> str:
@@ -230,6 +251,10 @@ def signature(name: str, value: Any) -> str:
         arguments.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
     answer = str(found.return_annotation).strip("'\"")
     end = "" if name.startswith("class ") or found.return_annotation is found.empty else f" -> {answer}"
+    return call(name, arguments, end)
+
+
+def call(name: str, arguments: list[str], end: str = "") -> str:
     line = f"{name}({', '.join(arguments)}){end}"
     return line if len(line) <= WIDTH else f"{name}(\n    " + ",\n    ".join(arguments) + f",\n){end}"
 
