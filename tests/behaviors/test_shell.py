@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.behaviors.blocks import commands_of, refused_command
-from brim.behaviors.shell import launched, pieces, simple_commands, unwrapped
+from brim.behaviors.programs import launched
+from brim.behaviors.shell import pieces, simple_commands, unwrapped
 
 RUNS = [
     "npm install",

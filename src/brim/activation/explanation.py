@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from brim.activation.context import Context
-    from brim.activation.graph import Node, Source
     from brim.activation.parameters import Parameters
+    from brim.activation.source import Node, Source
 
 
 class Condition(Record):

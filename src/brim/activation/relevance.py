@@ -12,8 +12,8 @@ from collections import Counter
 from math import log
 
 from brim.activation.engine import Course, Neighbourhood
-from brim.activation.graph import filed_under, looked_up
 from brim.activation.parameters import DEFAULTS
+from brim.activation.source import filed_under, looked_up
 from brim.behaviors.behavior import BehaviorKind
 from brim.behaviors.when import EDITING
 from brim.record import Record
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from brim.activation.context import Context
-    from brim.activation.graph import Index, Node
     from brim.activation.parameters import Parameters
+    from brim.activation.source import Index, Node
     from brim.behaviors.behavior import Behavior
     from brim.behaviors.when import When
 
@@ -173,9 +173,10 @@ def relevant(index: Index, context: Context) -> list[tuple[Node, Relevance]]:
     scores: dict[str, float] = {}
     for term, id, weight in rows:
         scores[id] = scores.get(id, 0.0) + worth[term] * weight
-    best = [id for _, id in sorted([(-score, id) for id, score in scores.items()])]
-    if weights:  # without words, only declared conditions are met, and each that is counts
-        best = best[:MOST]
+    # Without words, only declared conditions are met, and each that is counts.
+    most = MOST if weights else len(scores)
+    least = min(sorted(scores.values(), reverse=True)[:most], default=0.0)
+    best = [id for _, id in sorted([(-score, id) for id, score in scores.items() if score >= least])][:most]
     means = _section_means(index, {id: scores[id] for id in best}) if context.prompt else {}
     best += [id for id in means if id not in scores]
     shared: dict[str, list[tuple[float, str]]] = {id: [] for id in best}

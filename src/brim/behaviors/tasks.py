@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from brim.behaviors.shell import launched, pieces, steps
+from brim.behaviors.programs import launched, steps
 from brim.behaviors.stems import stem
 from brim.behaviors.words import looked_at, tokens
 from brim.files import data_map, data_rows
@@ -40,6 +40,8 @@ def programs_of(text: str) -> tuple[str, ...]:
     >>> programs_of("cd api && uv run pytest -x; git push origin")
     ('cd', 'cd api', 'pytest', 'git', 'git push')
     """
+    from brim.behaviors.shell import pieces
+
     found = []
     for first, *rest in _commands([piece.words for piece in pieces(text.lower())]):
         found.append(first)
