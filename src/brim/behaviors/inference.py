@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
-from brim.behaviors.tasks import language_of, programs_of, tasks_of
+from brim.behaviors.tasks import is_program, language_of, programs_of, tasks_of
 from brim.behaviors.when import EDITING, When
 from brim.behaviors.words import looked_at, tokens
 from brim.files import data_rows
@@ -114,14 +114,14 @@ def _tasks(text: str, heading: str) -> list[str]:
 
 
 def _commands(text: str) -> list[str]:
-    """Return the programs that *text* says to run, or to leave: those in backticks that begin like a command."""
-    found = _RUNNING.findall(text)
+    """Return the programs that *text* says to run, or to leave: those after *run*, and known ones in backticks."""
+    found = [program for program in _RUNNING.findall(text) if is_program(program)]
     for match in _COMMAND.finditer(text):
         programs = programs_of(match[1])
         if (
             programs
             and "/" not in programs[0]
-            and (_RUN.search(text[max(0, match.start() - 40) : match.start()]) or tasks_of(match[1]))
+            and (is_program(programs[0]) or _RUN.search(text[max(0, match.start() - 40) : match.start()]))
         ):
             found.append(programs[1] if programs[1:] and programs[1].startswith(f"{programs[0]} ") else programs[0])
     return found
