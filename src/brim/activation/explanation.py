@@ -176,7 +176,7 @@ def explain(
     return Explanation(
         id=id,
         value=value,
-        outcome=_outcome(seed, steps, raw, value, parameters, by),
+        outcome=_outcome(seed, steps, raw, value, parameters, by=by),
         conditions=_conditions(node, seed, context),
         words=seed.words,
         uses=node.uses,
@@ -229,7 +229,7 @@ def _step(course: Course, number: int, id: str) -> Step:
 
 
 def _outcome(
-    seed: Seed, steps: tuple[Step, ...], raw: float, value: float, parameters: Parameters, by: Relevance | None
+    seed: Seed, steps: tuple[Step, ...], raw: float, value: float, parameters: Parameters, *, by: Relevance | None
 ) -> str:
     """Say in one sentence why it is in or out."""
     if seed.contradicted:

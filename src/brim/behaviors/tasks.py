@@ -1,4 +1,4 @@
-"""What is being done (``data/tasks.tsv``), about what (``data/subjects.tsv``), in which language (``data/languages.tsv``)."""
+"""What is being done, about what, and in which language: ``tasks.tsv``, ``subjects.tsv``, ``languages.tsv`` in data/."""
 
 from __future__ import annotations
 
@@ -115,8 +115,8 @@ def subjects_of(stems: Iterable[str]) -> dict[str, int]:
     {'#ui': 2, '#text': 2, '#operations': 1}
     """
     known, found = _subjects(), dict[str, int]()
-    for stem in stems:
-        for subject in known.get(stem, ()):
+    for each in stems:
+        for subject in known.get(each, ()):
             found[subject] = found.get(subject, 0) + 1
     return found
 
