@@ -1,4 +1,4 @@
-"""What is being done, about what, and in which language: ``tasks.tsv``, ``subjects.tsv``, ``languages.tsv`` in data/."""
+"""What is being done, about what, in which language: ``tasks.tsv``, ``subjects.tsv`` and ``languages.tsv`` in data/."""
 
 from __future__ import annotations
 
