@@ -23,6 +23,7 @@ from tests.texts import ANY_TEXT
         ("Run `just fmt` after making Rust changes", {"command": "just fmt", "language": "rust", "task": "editing"}),
         ("Test the crate that was changed", {"task": "editing"}),
         ("Type hints on all code", {"task": "editing"}),
+        ("Mention every file you touched", {"task": "editing"}),
         ("Format with black after writing or editing a file", {"task": "editing"}),
         ("Update snapshots after running `cargo insta`", {"command": "cargo insta"}),
         ("Nach jeder Änderung den Formatierer laufen lassen", {"task": "editing"}),
@@ -65,3 +66,8 @@ def test_rule_that_names_many_languages_is_for_none_of_them() -> None:
 @given(ANY_TEXT, ANY_TEXT)
 def test_any_text_gives_conditions(text: str, heading: str) -> None:
     infer(text, heading=heading)
+
+
+def test_rule_with_a_linter_is_for_every_change() -> None:
+    assert "editing" in dict(infer("Style: `uv run ruff check .`").conditions)["task"]
+    assert "editing" not in dict(infer("Tests: `uv run pytest`").conditions)["task"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
-from brim.behaviors.tasks import is_program, language_of, programs_of, tasks_of
+from brim.behaviors.tasks import is_program, language_of, programs_of, tasks_of, tasks_run
 from brim.behaviors.when import EDITING, When
 from brim.behaviors.words import looked_at, tokens
 from brim.files import data_rows
@@ -100,7 +100,12 @@ def _is_path(path: str) -> bool:
 
 def _tasks(text: str, heading: str) -> list[str]:
     """Return what a rule is done with: of its heading, its first words, and the clauses that say when."""
-    found = [EDITING] if re.search(_words_of_change(), text, re.IGNORECASE) else []
+    found = []
+    # What a linter or formatter is run on is what was changed, whether the rule says so or not.
+    if re.search(_words_of_change(), text, re.IGNORECASE) or any(
+        "linting" in tasks_run(command) for command in _COMMAND.findall(text)
+    ):
+        found.append(EDITING)
     words = text.replace("`", "").split()
     clauses = [heading, " ".join(words[:_OPENING])]
     moments = _words("moment")

@@ -29,13 +29,18 @@ def task_of(text: str) -> str | None:
 def tasks_of(text: str) -> tuple[str, ...]:
     """Return every task that *text* speaks of, the clearest first; equal ones in the order of the table."""
     text = looked_at(text)
-    points = {task: RUN for command in _commands(steps(text.lower())) for task in _ran(command)}
+    points = dict.fromkeys(tasks_run(text), RUN)
     by_stem = data_map(__file__, "task_stems.tsv")  # the tasks that a stem speaks of, with spaces between them
     for word in {stem(token) for token in tokens(text)}:
         for task in by_stem.get(word, "").split():
             points[task] = points.get(task, 0) + 1
     order = list(known_tasks())
     return tuple(sorted(points, key=lambda task: (-points[task], order.index(task))))
+
+
+def tasks_run(text: str) -> list[str]:
+    """Return the tasks of the commands in *text*, whatever its words speak of."""
+    return [task for command in _commands(steps(text.lower())) for task in _ran(command)]
 
 
 def programs_of(text: str) -> tuple[str, ...]:
