@@ -291,7 +291,7 @@ def active(options: Namespace) -> int:
 
 @command(
     option("--tiered", action="store_true", help="by tiers: whole, as a summary, or by name"),
-    planning("tokens that it may take; 0 is no limit (default: the setting token_budget.default)"),
+    planning("tokens that it may take; 0 means no limit (default: the setting token_budget.default)"),
     add_situation,
     add_json,
 )
