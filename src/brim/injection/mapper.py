@@ -150,7 +150,7 @@ class ActivationTierMapper(Record):
     def _mapped(self, behavior: Behavior, value: float, *, protected: bool, whole: bool) -> tuple[Tier, str]:
         """Return the most detailed tier that *behavior* may have, and why that one."""
         mapped = self.tier(value, BehaviorKind.DIRECTIVE)
-        least = {Tier.FULL: self.full, Tier.SUMMARY: self.summary}.get(mapped, self.name_only)
+        least = self.full if mapped is Tier.FULL else self.summary if mapped is Tier.SUMMARY else self.name_only
         reason = f"activation {value:.2f} is {'at least' if mapped else 'under'} {least:g}"
         if whole and (value > 0 or protected):
             mapped, reason = Tier.FULL, f"activation {value:.2f}, told whole"

@@ -1,8 +1,9 @@
 """Who wrote this line, and what happened in it?
 
 ``claude``, ``codex``, ``gemini`` and ``opencode`` have the readers of each client's formats, ``api`` those of plain
-responses; ``fields`` is what they share. ``stream`` reads lines as they come, and the files of a session. ``AnyReader``
-finds out which format a line has. Readers never raise on what is in a line.
+responses; ``fields`` is what they share, and ``tools`` knows which tool a name means. ``stream`` reads lines as they
+come, and the files of a session. ``AnyReader`` finds out which format a line has. Readers never raise on what is in a
+line.
 """
 
 from __future__ import annotations
