@@ -12,6 +12,10 @@ import re
 from brim.behaviors.programs import BEFORE, WRAPPERS, is_setting, launched, program, run_by, steps
 from brim.record import Record
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 LONGEST = 60_000
 """Characters that are read of a text, all commands inside of others together."""
 DEEPEST, MOST = 30, 2_000
@@ -149,18 +153,17 @@ def _add(words: list[str], reader: _Reader, ran: list[list[str]]) -> None:
             _add(piece.words, inner, ran)
 
 
-def _commands_given(name: str, words: list[str]) -> list[list[str]]:
-    """Return the commands among the arguments *words* of the program *name*, which runs them."""
+def _commands_given(name: str, words: list[str]) -> Iterator[list[str]]:
+    """Yield the commands among the arguments *words* of the program *name*, which runs them."""
     if name in WRAPPERS:
-        ran = run_by(name, words)
-        return [ran] if ran else []
-    found = []
-    if name == "find":
+        wrapped = run_by(name, words)
+        if wrapped:
+            yield wrapped
+    elif name == "find":  # one at a time: of thousands inside each other, few are read
         while starts := [words.index(each) for each in ("-exec", "-execdir", "-ok", "-okdir") if each in words]:
             words = words[min(starts) + 1 :]
             ends = [words.index(each) for each in (";", "+") if each in words]
-            found.append(words[: min(ends, default=None)])
-    return found
+            yield words[: min(ends, default=None)]
 
 
 def _code_given(name: str, words: list[str]) -> str | None:

@@ -407,7 +407,7 @@ def _open_files(call: HookCall, workspace: HookWorkspace) -> list[str]:
 
 
 def model_of(call: HookCall, workspace: HookWorkspace) -> str | None:
-    """Return the model that the agent runs, as far as it is known; None is no model at all."""
+    """Return the model that the agent runs, as far as it is known; None means no model at all."""
     state = workspace.state(call.session)
     seen, named = state.usage, state.kept("model")
     known = (call.model, seen.model if seen is not None else "", named if isinstance(named, str) else "")

@@ -100,7 +100,7 @@ class Planner:
         limited: bool = True,
         floor: str = "fit",
     ) -> InjectionPlan:
-        """Return what goes in within *budget* tokens (None is no limit). *key* is the setting that it comes from.
+        """Return what goes in within *budget* tokens (None means no limit). *key* is the setting that it comes from.
 
         *whole* includes each rule in full or not at all, dropping the lowest first. Without *limited*, the plan shows
         what activation alone gives: no limit of characters, no filling up. *floor* is that of the mapper.

@@ -68,7 +68,7 @@ def format_of(line: Mapping[str, Any]) -> str | None:
 
 
 class AnyReader:
-    """Reads lines of any format: it is found out, and kept as long as the lines are of it.
+    """Reads lines of any format: it is inferred, and kept as long as the lines have it.
 
     It never raises. With *format* every line is read as that.
     """
