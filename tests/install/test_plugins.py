@@ -84,6 +84,15 @@ def test_with_brim_on_the_path_the_plugin_needs_nothing_else(brim: Brim, agent: 
 
 
 @pytest.mark.parametrize("agent", HOOKS)
+def test_before_its_first_session_nothing_is_wrong_with_a_plugin(brim: Brim, agent: str) -> None:
+    enable(brim, agent)
+    findings = alone(brim, "doctor", "--json").json["findings"]
+    (launcher,) = [each for each in findings if each["what"] == "launcher"]
+    assert (launcher["state"], launcher["fix"]) == ("off", "")
+    assert "when a session starts" in launcher["text"]
+
+
+@pytest.mark.parametrize("agent", HOOKS)
 def test_where_init_has_installed_hooks_the_plugin_is_silent(brim: Brim, agent: str) -> None:
     use(brim, agent)
     alone(brim, "init")

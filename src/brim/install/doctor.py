@@ -137,7 +137,7 @@ class _Doctor:
         yield from _twice(installed)
         agents = [facts["agent"] for facts in installed]
         if agents:
-            yield from self._hook(agents[0])
+            yield from self._hook(agents[0], only_plugins=all(facts.get("plugin") for facts in installed))
         yield from self._switched_off()
         yield from self._settings()
         yield from self._stores(installed=bool(agents))
@@ -208,9 +208,12 @@ class _Doctor:
         is_used = is_present(target.agent, self.here.environ)
         return f"not installed: brim init --agent {target.agent}" if is_used else "not found"
 
-    def _hook(self, agent: str) -> Iterator[Finding]:
-        """Run the launcher, and say how long it takes."""
+    def _hook(self, agent: str, *, only_plugins: bool) -> Iterator[Finding]:
+        """Run the launcher, and say how long it takes. A plugin writes it itself."""
         launcher, status = launcher_path(self.here.home), status_path(self.here.home)
+        if only_plugins and not os.path.exists(launcher):
+            yield Finding(OFF, "launcher", f"{launcher}: is not there yet; the plugin writes it when a session starts")
+            return
         if not os.access(status, os.X_OK):
             yield Finding(WRONG, "launcher", f"{status}: is not there, so no status line is shown", FIX)
         python = interpreter_of(launcher)
