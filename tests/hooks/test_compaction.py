@@ -139,6 +139,9 @@ def test_a_check_that_went_well_is_missed_too(sitting: Sitting) -> None:
     sitting.hook("PostCompact", trigger="auto", compact_summary="All is well.")
     told = sitting.prompt("go on")["hookSpecificOutput"]["additionalContext"]
     assert "command: `cargo test --workspace`" in told
+    kept = "".join(each.read_text(encoding="utf-8") for each in sitting.context.glob("*.md"))
+    assert "cargo" not in kept
+    assert "all of it is in" not in told, "the memory has commands that failed only"
 
 
 def test_the_most_used_comes_back_first_and_no_more_than_fits(sitting: Sitting) -> None:
@@ -151,7 +154,7 @@ def test_the_most_used_comes_back_first_and_no_more_than_fits(sitting: Sitting) 
     assert "left these out" in heading
     assert first == "  - command: `make deploy-demo`"
     assert rest[0] == f"  - file: `src/part_{LINES + 4}.py`"
-    assert rest[-1] == "  - and 6 more"
+    assert rest[-1] == "  - and 6 more: `brim lost` shows them"
     assert len(rest) == LINES
 
 
