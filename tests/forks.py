@@ -35,7 +35,10 @@ _HEAVY = ("brim.run", "brim.agents", "brim.adapters.", "brim.mcp", "brim.ui", "b
 
 
 def load() -> None:
-    """Import what most commands need. Nothing is called: what it finds in a home or an environment must be each process's own."""
+    """Import what most commands need.
+
+    Nothing is called: what it finds in a home or an environment must be each process's own.
+    """
     import brim
 
     for module in pkgutil.walk_packages(brim.__path__, "brim."):
