@@ -59,11 +59,15 @@ MOST_BYTES = {
     "log": (0, 600_000),
     "state": (12_000, 50_000),
     "store": (1_500, 4_000_000),
-    "projects": (1_500, 8_000_000),
+    "projects": (0, 40_000_000),
+    ".brim": (1_500, 4_000_000),
     ".context": (1_200, 500_000),
     "other": (0, 12_000_000),
 }
-"""The most that brim may keep of each kind: so many bytes per agent (``state``) or call, and so many at least."""
+"""The most that brim may keep of each kind: bytes per call (``state``: per agent), and bytes on top of that.
+
+``projects`` are copies of projects' rules, ``.brim`` the projects' own stores.
+"""
 
 
 @dataclass
@@ -77,6 +81,7 @@ class Outcome:
     requests: int = 0
     dollars: float = 0.0
     held: int = 0
+    limited: int = 0
     rules: int = 0
     compactions: int = 0
     prompts: int = 0
@@ -130,7 +135,15 @@ class Soak:
         self.slots = threading.Semaphore(options.at_once)
         self.rng, self.took = random.Random(options.seed), [0.1]
         self.commands: dict[tuple[str, str], str] = {}
-        self.log: dict[tuple[int, int], bytes] = {}
+        self.changing, span = threading.Lock(), max(20, options.calls // 25)
+        first, second = options.calls // 3, options.calls * 2 // 3
+        self.plans: list[tuple[int, tuple[str, ...]]] = [
+            (first, ("--all", "--including-past", "0.01/day")),
+            (first + span, ("raise", "--all", "900/day")),
+            (second, ("--all", "--including-past", "0.02/week")),
+            (second + span, ("raise", "--all", "5000/week")),
+        ]
+        """The limits, and after how many calls they are set."""
 
     def run(self) -> Outcome:
         """Let everyone work, then look at what is left."""
@@ -197,25 +210,19 @@ class Soak:
     # What happens -------------------------------------------------------------------------------------------------
 
     def person(self, over: threading.Event) -> None:
-        """Learn rules all along; twice set a limit that is reached at once, and raise it a while later."""
-        calls = self.options.calls
-        plans = iter(
-            [
-                (at, ("limit", "--all", amount))
-                for at, amount in ((0.2, "0.01/day"), (0.24, "900/day"), (0.6, "0.02/week"), (0.64, "5000/week"))
-            ]
-        )
-        plan = next(plans, None)
+        """Learn rules all along."""
         while not over.wait(0.05):
-            progress = self.done.calls / calls
-            if plan is not None and progress >= plan[0]:
-                self.brim(*plan[1])
-                plan = next(plans, None)
-            if progress * min(50, max(2, calls // 40)) > self.done.rules:
+            if self.done.calls / self.options.calls * min(50, max(2, self.options.calls // 40)) > self.done.rules:
                 number = self.done.rules = self.done.rules + 1
                 scope = ("--user",) if number % 3 == 0 else ()
                 text = f"When {self.rng.choice(('testing', 'deploying', 'reviewing'))} part {number}, say so first."
                 self.brim("learn", *scope, text, at=self.projects[number % len(self.projects)])
+
+    def change_limits(self) -> None:
+        """Twice set a limit that is reached already, and raise it a while later; nobody works meanwhile."""
+        with self.changing:
+            while self.plans and self.done.calls >= self.plans[0][0]:
+                self.brim("limit", *self.plans.pop(0)[1])
 
     def work(self, agent: Agent) -> None:
         """Let *agent* work until its share of the calls is made."""
@@ -228,14 +235,19 @@ class Soak:
                 call = steps.send(answer)
                 if call.event == agent.prompt_event and made > share * (compacted + 1) / (COMPACTIONS + 1):
                     compacted += 1
-                    for each in agent.compact():
-                        self.call(agent, each, may_die=True)
-                        made += 1
+                    made += self.compact(agent)
+            for _ in range(compacted, COMPACTIONS):
+                self.compact(agent)
         except Exception as error:
             self.wrong(f"{agent.name}: the driver failed: {type(error).__name__}: {error}")
 
+    def compact(self, agent: Agent) -> int:
+        """Let *agent* compact its window; return how many calls that took."""
+        return len([self.call(agent, each, may_die=True) for each in agent.compact()])
+
     def call(self, agent: Agent, call: Call, *, may_die: bool = False) -> str | None:
         """Run a hook as the client does; return what it said, None if it was killed."""
+        self.change_limits()
         command = self.commands[agent.name, call.event]
         environ = {**self.environ, "CLAUDE_PROJECT_DIR": str(agent.project)} if agent.name == "claude" else self.environ
         with self.lock:
@@ -290,7 +302,8 @@ class Soak:
         self.done.prompts = sum(len(agent.asked) for agent in agents)
         if self.done.compactions < COMPACTIONS * len(agents):
             self.wrong(f"only {self.done.compactions} compactions")
-        if not self.done.held:
+        self.done.limited = sum(agent.limited for agent in agents)
+        if not self.done.limited:
             self.wrong("no limit held a call")
 
     def look_at_stores(self, _: list[Agent]) -> None:
@@ -305,7 +318,7 @@ class Soak:
         path = str(self.brim_home / "brim.db")
         for agent in agents:
             with closing(sqlite3.connect(path)) as database:
-                pattern = f"%/{agent.session}%"
+                pattern = f"%/{agent.session[-8:]}/%"
                 rows = database.execute(
                     "SELECT count(*), coalesce(sum(charged), 0) FROM reservations WHERE scope LIKE ? AND charged > 0",
                     (pattern,),
@@ -325,6 +338,9 @@ class Soak:
             sums = dict(database.execute("SELECT scope, spent FROM spend_scopes WHERE scope NOT LIKE '%/%'"))
         if left:
             self.wrong(f"{left} reservations are open")
+        usage = self.brim("usage")["total"]
+        if (usage["requests"], usage["cost"]) != (self.done.requests, spent):
+            self.wrong(f"brim usage has {usage['requests']} requests for {usage['cost']}, not {spent}")
         if sum(sums.values()) != spent:
             self.wrong(f"the projects add up to {sum(sums.values())}, the session files to {spent}")
 
@@ -367,7 +383,7 @@ class Soak:
             part = "store" if part.startswith("brim.db") else part
             sizes[part if part in sizes else "other"] += path.stat().st_size
         for project in self.projects:
-            sizes["projects"] += sum(path.stat().st_size for path in files_in(project / ".brim"))
+            sizes[".brim"] += sum(path.stat().st_size for path in files_in(project / ".brim"))
             sizes[".context"] += sum(path.stat().st_size for path in files_in(project / ".context"))
         self.done.sizes = sizes
         for name, (each, least) in MOST_BYTES.items():

@@ -56,7 +56,7 @@ class Agent:
         """The prompts that reached the model, also if their hook was killed."""
         self.refused: list[str] = []
         """Those that brim refused."""
-        self.spent = self.requests = self.held = self.compactions = 0
+        self.spent = self.requests = self.held = self.limited = self.compactions = 0
         self.number = 0
         self.begin()
 
@@ -117,6 +117,10 @@ class Agent:
             raise SystemExit(f"no price is known for {self.model}")
         self.spent, self.requests = self.spent + price, self.requests + 1
 
+    def hold(self, answer: str) -> None:
+        """Count that brim refused something, by a rule or a limit."""
+        self.held, self.limited = self.held + 1, self.limited + ("limit" in answer)
+
     def steps(self) -> Steps:
         """Work without end."""
         yield self.said("SessionStart", source="startup", model=self.model)
@@ -129,7 +133,7 @@ class Agent:
         answer = yield self.said(self.prompt_event, prompt=text)
         if answer and _is_refused(answer):
             self.refused.append(text)
-            self.held += 1
+            self.hold(answer)
             return
         self.asked.append(text)
         self.write_prompt(text)
@@ -147,7 +151,7 @@ class Agent:
         call: dict[str, Any] = {"tool_name": name, "tool_input": given, "tool_use_id": id}
         answer = yield self.said(self.before, **call)
         if answer and _is_refused(answer):
-            self.held += 1
+            self.hold(answer)
             self.write_result(id, "Held by a hook.", failed=True)
             return
         failed = self.rng.random() < 0.2

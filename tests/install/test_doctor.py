@@ -179,7 +179,9 @@ def test_an_older_store_is_said_and_brought_up_to_date_only_if_asked(brim: Brim,
     assert version_of(path) == 1
     ran = alone(brim, "doctor", "--fix")
     assert ran.code == 0
-    assert ran.lines[0].split(maxsplit=1) == ["Fixed", f"{path} updated".replace(str(brim.home), "~")]
+    (kept,) = path.parent.joinpath("backups").iterdir()
+    said = f"{path} updated; as it was, it's kept in {kept}".replace(str(brim.home), "~")
+    assert ran.lines[0].split(maxsplit=1) == ["Fixed", said]
     assert version_of(path) == VERSION
     assert not (brim.home / ".brim/bin").exists()
 
