@@ -148,7 +148,7 @@ class Soak:
     def run(self) -> Outcome:
         """Let everyone work, then look at what is left."""
         self.prepare()
-        agents = [
+        agents: list[Agent] = [
             CLIENTS[number % len(CLIENTS)](self.home, self.projects[number % len(self.projects)], random.Random(number))
             for number in range(self.options.agents)
         ]
@@ -261,7 +261,9 @@ class Soak:
             began = time.monotonic()
             process = subprocess.Popen(
                 ["/bin/sh", "-c", command],
-                **dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
                 env=environ,
                 cwd=agent.project,
                 start_new_session=True,

@@ -264,7 +264,8 @@ class Installation(Workspace):
         """
         projects = [each for each in trusted_projects(self.home) if is_trusted(each, self.home)]
         own = (f"{each}/.brim/{DATABASE}" for each in (*projects, self.project) if each)
-        found, broken = {}, []
+        found: dict[str, str] = {}
+        broken = []
         for path in dict.fromkeys((self.database, *own)):
             is_there = os.path.exists(path)
             try:
