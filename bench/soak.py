@@ -49,7 +49,9 @@ PATIENCE = 10.0
 EXPLAINED = {
     r": nothing was answered: took too long$": "the machine was busy: a hook gives up after 0.9 s",
     r": took too long: only what was ready is answered$": "the same, after a part of the answer was ready",
-    r"is in use by another process that writes to it; try again$": "another hook wrote for longer than 0.15 s",
+    r"is in use by another process that writes to it; try again(; agents go on without this project .*)?$": (
+        "another hook wrote for longer than 0.15 s"
+    ),
     r"another process has held it for too long; try again": "another hook held the journal for longer than 0.4 s",
     r"a query took too many seconds and was stopped": "the machine was busy: a statement ends after 0.5 s",
 }

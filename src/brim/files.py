@@ -59,7 +59,8 @@ def replace_file(
         try:
             os.replace(beside, path)
         except BaseException:
-            os.unlink(beside)
+            with suppress(FileNotFoundError):  # it has its name: a signal came right after that
+                os.unlink(beside)
             raise
     except OSError as error:  # a person knows this name
         error.filename, error.filename2 = path, None
