@@ -59,7 +59,8 @@ def replace_file(
         try:
             os.replace(beside, path)
         except BaseException:
-            os.unlink(beside)
+            with suppress(FileNotFoundError):  # it has its name: a signal came right after that
+                os.unlink(beside)
             raise
     except OSError as error:  # a person knows this name
         error.filename, error.filename2 = path, None
@@ -173,11 +174,20 @@ def remove_unfinished(folder: str, prefix: str = ".brim-", *, age: float = 0.0) 
 
     In a folder of brim's own, any *prefix* will do; an *age* in seconds spares what is being written just now.
     """
+    for path in unfinished(folder, prefix, age=age):
+        with suppress(OSError):
+            os.unlink(path)
+
+
+def unfinished(folder: str, prefix: str = "", *, age: float) -> list[str]:
+    """Return what killed processes left in *folder* at least *age* seconds ago."""
+    found = []
     with suppress(OSError):
-        for name in os.listdir(folder):
+        for name in sorted(os.listdir(folder)):
             path = os.path.join(folder, name)
             if name.startswith(prefix) and name.endswith(".tmp") and os.lstat(path).st_mtime <= time.time() - age:
-                os.unlink(path)
+                found.append(path)
+    return found
 
 
 def check_regular(path: str) -> None:

@@ -44,6 +44,7 @@ from brim.install.git_exclude import not_ignored
 from brim.install.installation import Installation
 from brim.install.launchers import check_lasting, copy_launcher, install_launchers, interpreter_of
 from brim.install.receipt import Record
+from brim.install.retention import prune
 from brim.install.rule_files import floop_traces
 from brim.store.backup import lost_rules
 from brim.store.checks import shortened, store_problems
@@ -146,6 +147,7 @@ class _Doctor:
         yield from (Finding(OFF, "floop", f"{path}: {text}", file=path) for path, text in floop_traces(self.here))
         yield from self._tokens(agents[0] if agents else None)
         yield from self._server()
+        yield from self._past()
         yield from self._log()
 
     def _agent(self, target: Target) -> Iterator[Finding]:
@@ -270,14 +272,19 @@ class _Doctor:
                     if damage := store_problems(store):
                         text = f"{path}: is damaged ({shortened(damage)}): 'brim backup list' shows the copies"
                         raise StoreError(text, "damaged")
-                    number = len(store.behaviors(LIVE))
+                    number, version = len(store.behaviors(LIVE)), store.database.version
             except BrimError as error:
                 is_older = getattr(error, "reason", "") == "older"
                 without = "; until then agents go on without this project" if scope == "project" else ""
                 yield Finding(WRONG, "store", f"{error}{without}", FIX if is_older else "", **facts)
             else:
-                text = f"{path}: {number:,} rule{'' if number == 1 else 's'}, version {VERSION} of the file"
-                yield Finding(OK, "store", text, **facts | {"version": VERSION, "behaviors": number})
+                text = f"{path}: {number:,} rule{'' if number == 1 else 's'}, version {version} of the file"
+                facts |= {"version": version, "behaviors": number}
+                if version < VERSION:
+                    text = f"{text}: 'brim upgrade' brings it up to date, to {VERSION}"
+                    yield Finding(OFF, "store", text, FIX, **facts)
+                else:
+                    yield Finding(OK, "store", text, **facts)
 
     def _trust(self) -> Iterator[Finding]:
         project = self.here.project
@@ -360,6 +367,14 @@ class _Doctor:
             text = f"{names} {start} 'brim mcp', whose tools take {schemas:,} tokens where they are loaded at once"
             yield Finding(OK, "server", f"{text} (for {model})", agents=agents, schemas=schemas)
 
+    def _past(self) -> Iterator[Finding]:
+        """Say how much brim has kept longer than it needs to."""
+        with suppress(BrimError):  # wrong settings are said above
+            found = prune(self.here.environ, self.here.cwd, dry_run=True)
+            if found.number:
+                text = f"{found.number:,} things are past their time: 'brim doctor --prune' lists and removes them"
+                yield Finding(OFF, "kept", text, number=found.number, bytes=found.bytes)
+
     def _log(self) -> Iterator[Finding]:
         path = log_path(self.here.environ)
         lines = _last_lines(path)
@@ -400,7 +415,8 @@ def _fix(here: Installation) -> tuple[list[str], list[str]]:
         if not os.path.lexists(here.database):
             fixed.append(f"{here.home}: has a store now")
     stores, broken = here.upgrade_stores(create=is_installed)
-    return fixed + [f"{path} updated" for path, older in stores.items() if older], problems + broken
+    fixed += [f"{path} updated; as it was, it's kept in {kept}" for path, kept in stores.items() if kept]
+    return fixed, problems + broken
 
 
 def _twice(installed: list[dict[str, Any]]) -> Iterator[Finding]:

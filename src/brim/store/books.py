@@ -6,6 +6,7 @@ per period (``brim.spend.periods.Allowance``). Both keep the rules of ``brim.spe
 
 from __future__ import annotations
 
+from brim.config.retention import REQUEST_DAYS
 from brim.errors import StoreError
 from brim.spend.ledger import LONGEST_LEASE, RESERVED, DaySum, Reservation, ScopeStatus, lineage
 from brim.spend.limits import (
@@ -42,9 +43,6 @@ if TYPE_CHECKING:
 
     from brim.store.database import Database
     from brim.tracking.notices import Notice
-
-KEPT_DAYS = 90
-"""Days after which entries are folded into sums: see ``DaySum``."""
 
 MOST_FOLDED = 2_000
 """Entries that are folded at a time."""
@@ -363,7 +361,7 @@ class Books:
         """Fold the oldest entries into sums, a few at a time; return how many."""
         oldest = (
             "WHERE number IN (SELECT number FROM spend_entries ORDER BY number LIMIT ?2) AND time < ?1",
-            (self.now - KEPT_DAYS * SECONDS_PER_DAY, MOST_FOLDED),
+            (self.now - REQUEST_DAYS * SECONDS_PER_DAY, MOST_FOLDED),
         )
         self._database.run(
             f"INSERT INTO spend_days {_DAYS.format(where=oldest[0])} ON CONFLICT (day, scope, model, branch) "
