@@ -17,7 +17,7 @@ from tests.cli.conftest import Brim
 from tests.cli.stored import behavior, remember
 from tests.install.installed import alone, events, file_of, use
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no hooks there yet")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="launchers are shell scripts here")
 
 ROOT = Path(__file__).parents[2]
 RULE = "Never commit the files under dist/."
