@@ -12,7 +12,7 @@ from brim.behaviors.behavior import LIVE, Status
 from brim.config.places import home_folder
 from brim.errors import BrimError
 from brim.hooks.event import HookCall
-from brim.hooks.fullness import usage_now
+from brim.hooks.readings import usage_now
 from brim.hooks.state import HookWorkspace
 from brim.hooks.transcript import stat_of
 from brim.spend.ledger import ScopeStatus
