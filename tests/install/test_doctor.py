@@ -16,7 +16,7 @@ from tests.cli.conftest import Brim
 from tests.cli.stored import behavior, older_store, remember, version_of
 from tests.install.installed import alone, commands, events, file_of, tree, use
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no hooks there yet")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="launchers are shell scripts here")
 
 
 def looked(brim: Brim, *arguments: str, code: int = 0, env: dict[str, str] | None = None) -> dict[str, list[Any]]:

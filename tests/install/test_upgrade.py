@@ -12,7 +12,7 @@ from tests.cli.conftest import Brim
 from tests.cli.stored import behavior, older_store, remember, version_of
 from tests.install.installed import alone, file_of
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no hooks there yet")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="launchers are shell scripts here")
 
 
 def test_the_launcher_is_rewritten_and_the_settings_stay(brim: Brim) -> None:

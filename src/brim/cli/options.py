@@ -380,9 +380,11 @@ def one_key(question: str) -> str:
     try:
         import termios
         import tty
-
+    except ImportError:  # Windows: then with Enter
+        return answer(question)[:1].lower()
+    try:
         before = termios.tcgetattr(sys.stdin)
-    except (ImportError, termios.error):  # not a terminal of this kind: then with Enter
+    except termios.error:  # not a terminal
         return answer(question)[:1].lower()
     sys.stdout.flush()
     sys.stderr.write(question)

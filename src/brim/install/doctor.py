@@ -22,6 +22,7 @@ from brim import __version__
 from brim.activation.context import Context
 from brim.behaviors.behavior import LIVE, Behavior
 from brim.errors import BrimError, StoreError
+from brim.files import WINDOWS
 from brim.hooks.client import client_of
 from brim.hooks.process import is_disabled, paused_until
 from brim.hooks.state import log_path
@@ -41,7 +42,7 @@ from brim.install.agents import (
 )
 from brim.install.changes import STATUS
 from brim.install.git_exclude import not_ignored
-from brim.install.installation import Installation
+from brim.install.installation import EXPERIMENTAL, Installation
 from brim.install.launchers import check_lasting, copy_launcher, install_launchers, interpreter_of
 from brim.install.receipt import Record
 from brim.install.retention import prune
@@ -139,6 +140,8 @@ class _Doctor:
         agents = [facts["agent"] for facts in installed]
         if agents:
             yield from self._hook(agents[0])
+            if WINDOWS:
+                yield Finding(OFF, "windows", EXPERIMENTAL)
         yield from self._switched_off()
         yield from self._settings()
         yield from self._stores(installed=bool(agents))
@@ -500,9 +503,8 @@ def probe(launcher: str, python: str, agent: str, environ: Mapping[str, str]) ->
             shutil.copytree(cache, os.path.join(home, "cache"))
         others = ("BRIM_", "FLOOP_", "CLAUDE_", "CODEX_", "GEMINI_")  # could change the answer
         own = {name: value for name, value in environ.items() if not name.startswith(others)}
-        own |= {"BRIM_HOME": home, "HOME": folder}
-        script = os.path.join(folder, "hook")
-        copy_launcher(launcher, script, home)
+        own |= {"BRIM_HOME": home, "HOME": folder, "USERPROFILE": folder}
+        script = copy_launcher(launcher, folder, home)
         sent = {"hook_event_name": event, "source": "startup", "prompt": "hello", "cwd": work, "transcript_path": ""}
         took, alone = [], []
         for number in range(RUNS):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -19,7 +18,7 @@ from brim.config.edit import SettingEdit
 from brim.config.places import user_folder
 from brim.config.retention import UNFINISHED
 from brim.errors import BrimError, InputError, StoreError
-from brim.files import backup_name, keep, locked, remove_unfinished, replace_file
+from brim.files import WINDOWS, backup_name, keep, locked, remove_unfinished, replace_file
 from brim.hooks.process import PAUSED, paused_until
 from brim.hooks.status_chain import NAME as CHAIN
 from brim.install.agents import (
@@ -53,7 +52,8 @@ from brim.store.store import open_store
 from brim.store.trust import is_trusted, trust, trusted_projects
 from brim.workspace import DATABASE, Workspace
 
-NO_WINDOWS = "hooks don't work on Windows yet, so nothing was changed; the commands and the library work"
+EXPERIMENTAL = "hooks on Windows are experimental: they were never run inside the agents there"
+"""What a person is told on Windows."""
 NO_PROJECT = "not in a project: run this in a git repository, or 'mkdir .brim' first"
 BUDGET = "token_budget.default"
 MOST_PAUSE = 366 * 86_400
@@ -436,8 +436,6 @@ def install(
     learned. Without *hooks*, what was installed before stays: all of them, or injection only. Doing it twice changes
     nothing.
     """
-    if sys.platform == "win32":
-        return Installed(reason=NO_WINDOWS)
     here = Installation(environ, folder)
     agents = agents or [name for name in NAMES if is_present(name, environ)]
     targets = [here.target(agent, scope) for agent in agents]
@@ -587,6 +585,8 @@ def _next_steps(here: Installation, changes: Sequence[Change], inside: Sequence[
         if agent not in served:
             command = server_command(agent, here.environ, here.home)
             yield f"optional: let {NAMES[agent]} save rules itself: {command}"
+    if new and WINDOWS:
+        yield f"{EXPERIMENTAL}; 'brim uninstall' takes them out again"
     if new:
         yield "Restart your agent. 'brim doctor' checks that it works."
 
