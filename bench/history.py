@@ -7,16 +7,13 @@ goes to standard error.
 
 from __future__ import annotations
 
-import argparse
 import gc
-import json
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
 
 import histories
 from brim.history import FifoPruner, WatermarkPruner
@@ -24,7 +21,7 @@ from brim.tokens import TokenCounter, counter_for
 from histories import History, Message
 from measure import say
 from replay import Bill, cheapest, replay
-from report import Target, print_targets, table, this_machine
+from report import Target, arguments, finish, markdown, measured, table, this_machine
 from trimmers import Trimmer, start_all, timed
 from usable import Case, Row, Sizes, mean
 
@@ -36,19 +33,16 @@ REPLAYED = ("task", "parallel", "outputs", "turns")
 
 def main() -> int:
     """Measure, print, and return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer histories: under a minute")
+    parser = arguments(__doc__, quick="fewer histories: under a minute")
     parser.add_argument("--seed", type=int, default=1, help="makes other histories (default: 1)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
     options = parser.parse_args()
     counter = counter_for(MODEL)
     sizes = Sizes(counter)
     say("importing everyone, making the histories")
     present, absent = start_all(counter)
     made = histories.make(10 if options.quick else 160, options.seed)
-    machine = this_machine()
     versions = {trimmer.package: str(trimmer.version) for trimmer in present}
-    print(f"{machine}\n" + ", ".join(f"{name} {version}" for name, version in versions.items()))
+    print(f"{this_machine()}\n" + ", ".join(f"{name} {version}" for name, version in versions.items()))
     rows = compare(made, present, counter, sizes)
     print_comparison(rows, absent, len(made))
     played = [history for history in made if history.profile in REPLAYED][: 4 if options.quick else 8]
@@ -57,20 +51,16 @@ def main() -> int:
     print_replay(bills, len(played))
     grown = growth((1_000, 10_000) if options.quick else (1_000, 10_000, 100_000), counter)
     print_growth(grown)
-    targets = judge(rows)
-    missed = print_targets(targets)
-    if options.json:
-        everything = {
-            "machine": machine,
-            "versions": versions,
-            "absent": absent,
-            "comparison": {name: row.as_dict() for name, row in rows.items()},
-            "replay": {name: asdict(bill) for name, bill in bills.items()},
-            "growth": grown,
-            "targets": [target.as_dict() for target in targets],
-        }
-        options.json.write_text(json.dumps(everything, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    return 1 if missed else 0
+    numbers = {
+        "versions": versions,
+        "absent": absent,
+        "comparison": {name: row.as_dict() for name, row in rows.items()},
+        "replay": {name: asdict(bill) for name, bill in bills.items()},
+        "growth": grown,
+    }
+    how = f"{len(made)} histories, {len(rows[BEST].cases):,} cases, {len(played)} conversations, processor time"
+    head = measured(options, how, {name: found for name, found in versions.items() if name != "brim"})
+    return finish(options, numbers, judge(rows), {"histories": head + published(rows, bills)})
 
 
 def compare(
@@ -141,6 +131,22 @@ def judge(rows: dict[str, Row]) -> list[Target]:
 def _share(value: float | None) -> str:
     """Return a percentage that says 100 only if nothing is missing."""
     return "-" if value is None else "100%" if value == 1 else f"{int(value * 1000) / 10}%"
+
+
+def published(rows: dict[str, Row], bills: dict[str, Bill]) -> str:
+    """Return the table of the documentation: what everyone made of the histories, and what their requests cost."""
+    head = ["", "valid", "fits", "usable", "newest", "used", "ms", "cost each", "from cache", "usable then"]
+    lines = [[BEST, "", "", _share(mean(rows[BEST].usable)), "", _share(mean(rows[BEST].used)), *[""] * 4]]
+    most = len(rows[BEST].cases)
+    for name, bill in bills.items():
+        found = rows[name].as_dict()
+        played = sum(dollars is not None for dollars in bill.dollars)
+        label = name if found["cases"] == most else f"{name} ({found['cases']} cases, {played} conversations)"
+        shares = [_share(found[key]) for key in ("valid", "fits", "usable", "newest", "used")]
+        read = _share(bill.read / max(1, bill.read + bill.written))
+        sent = _share(bill.usable / max(1, bill.requests))
+        lines.append([label, *shares, f"{found['median_ms']:.1f}", f"${bill.total / max(1, played):.2f}", read, sent])
+    return markdown(head, lines)
 
 
 def print_comparison(rows: dict[str, Row], absent: dict[str, str], number: int) -> None:
