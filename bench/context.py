@@ -113,9 +113,9 @@ def main() -> int:
     head = measured(options, how)
     lines = []
     for style, each in found.items():
-        shares = [percentile(each["all"], 0.5), percentile(each["all"], 0.95)]
+        most_often = [percentile(each["all"], 0.5), percentile(each["all"], 0.95)]
         most = RECORDED if style == "records" else UNRECORDED
-        lines.append([NAMES[style], f"{len(each['all']):,}", *(f"{share:.2%}" for share in shares), f"{most:.0%}"])
+        lines.append([NAMES[style], f"{len(each['all']):,}", *(f"{share:.2%}" for share in most_often), f"{most:.0%}"])
     tables = {"context": head + markdown(["session", "requests", "median", "p95", "target"], lines)}
     return finish(options, {"remainders": numbers}, targets, tables)
 

@@ -60,7 +60,13 @@ def main() -> int:
     }
     how = f"{len(made)} histories, {len(rows[BEST].cases):,} cases, {len(played)} conversations, processor time"
     head = measured(options, how, {name: found for name, found in versions.items() if name != "brim"})
-    return finish(options, numbers, judge(rows), {"histories": head + published(rows, bills)})
+    lines = published(rows, bills)
+    short = [[line[0], *(line[1 + COLUMNS.index(name)] for name in SHORT)] for line in lines]
+    tables = {
+        "histories": head + markdown(["", *COLUMNS], lines),
+        "histories, short": head + markdown(["", *SHORT], short),
+    }
+    return finish(options, numbers, judge(rows), tables)
 
 
 def compare(
@@ -133,9 +139,13 @@ def _share(value: float | None) -> str:
     return "-" if value is None else "100%" if value == 1 else f"{int(value * 1000) / 10}%"
 
 
-def published(rows: dict[str, Row], bills: dict[str, Bill]) -> str:
-    """Return the table of the documentation: what everyone made of the histories, and what their requests cost."""
-    head = ["", "valid", "fits", "usable", "newest", "used", "ms", "cost each", "from cache", "usable then"]
+COLUMNS = ("valid", "fits", "usable", "newest", "used", "ms", "cost each", "from cache", "usable then")
+SHORT = ("valid", "fits", "usable", "newest", "cost each")
+"""The columns of the tables in the documentation: of all, and of the one that compares."""
+
+
+def published(rows: dict[str, Row], bills: dict[str, Bill]) -> list[list[str]]:
+    """Return the rows for the documentation: what everyone made of the histories, and what their requests cost."""
     lines = [[BEST, "", "", _share(mean(rows[BEST].usable)), "", _share(mean(rows[BEST].used)), *[""] * 4]]
     most = len(rows[BEST].cases)
     for name, bill in bills.items():
@@ -146,7 +156,7 @@ def published(rows: dict[str, Row], bills: dict[str, Bill]) -> str:
         read = _share(bill.read / max(1, bill.read + bill.written))
         sent = _share(bill.usable / max(1, bill.requests))
         lines.append([label, *shares, f"{found['median_ms']:.1f}", f"${bill.total / max(1, played):.2f}", read, sent])
-    return markdown(head, lines)
+    return lines
 
 
 def print_comparison(rows: dict[str, Row], absent: dict[str, str], number: int) -> None:
