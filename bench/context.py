@@ -77,7 +77,7 @@ def percentile(values: list[float], share: float) -> float:
 def main() -> int:
     """Measure, print, and return the exit status."""
     parser = arguments(__doc__, quick="one session per vocabulary and client")
-    parser.add_argument("--sessions", type=int, default=4, metavar="N", help="sessions per vocabulary and client")
+    parser.add_argument("--sessions", type=int, default=2, metavar="N", help="sessions per vocabulary and client")
     options = parser.parse_args()
     print(this_machine())
     found: dict[str, dict[str, list[float]]] = {}

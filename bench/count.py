@@ -105,7 +105,14 @@ def published(results: Results, options: argparse.Namespace) -> dict[str, str]:
     versions = {name: version for name, version in results.versions.items() if not name.startswith("brim")}
     head = measured(options, how, versions)
     short = measured(options, how, {TIKTOKEN.name: versions[TIKTOKEN.name]})
+    slower, faster = 1 / (results.ratio("english", BRIM.name) or 1), results.ratio("english", FAST.name) or 0
+    sentence = (
+        f"**Counting.** A fresh process counts 5 KB in {results.cold[BRIM.name]:.0f} ms over bare Python; tiktoken takes "
+        f"{results.cold[TIKTOKEN.name]:.0f} ms and downloads its\nvocabulary first. In bulk, tiktoken is {slower:.1f} times "
+        f"as fast as plain brim on English, and `brim[fast]` {faster:.1f} times as fast as tiktoken."
+    )
     return {
+        "counting, sentence": sentence,
         "counting": head + markdown(["", *everyone], rows(results, everyone)),
         "counting, short": short + markdown(["", *three], rows(results, three, full=False)),
     }

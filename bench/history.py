@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import histories
 from brim.history import FifoPruner, WatermarkPruner
@@ -51,7 +52,7 @@ def main() -> int:
     print_replay(bills, len(played))
     grown = growth((1_000, 10_000) if options.quick else (1_000, 10_000, 100_000), counter)
     print_growth(grown)
-    numbers = {
+    numbers: dict[str, Any] = {
         "versions": versions,
         "absent": absent,
         "comparison": {name: row.as_dict() for name, row in rows.items()},
@@ -60,7 +61,7 @@ def main() -> int:
     }
     how = f"{len(made)} histories, {len(rows[BEST].cases):,} cases, {len(played)} conversations, processor time"
     head = measured(options, how, {name: found for name, found in versions.items() if name != "brim"})
-    lines = published(rows, bills)
+    lines = published(numbers["comparison"], numbers["replay"])
     short = [[line[0], *(line[1 + COLUMNS.index(name)] for name in SHORT)] for line in lines]
     tables = {
         "histories": head + markdown(["", *COLUMNS], lines),
@@ -144,18 +145,19 @@ SHORT = ("valid", "fits", "usable", "newest", "cost each")
 """The columns of the tables in the documentation: of all, and of the one that compares."""
 
 
-def published(rows: dict[str, Row], bills: dict[str, Bill]) -> list[list[str]]:
+def published(comparison: dict[str, Any], replayed: dict[str, Any]) -> list[list[str]]:
     """Return the rows for the documentation: what everyone made of the histories, and what their requests cost."""
-    lines = [[BEST, "", "", _share(mean(rows[BEST].usable)), "", _share(mean(rows[BEST].used)), *[""] * 4]]
-    most = len(rows[BEST].cases)
-    for name, bill in bills.items():
-        found = rows[name].as_dict()
-        played = sum(dollars is not None for dollars in bill.dollars)
-        label = name if found["cases"] == most else f"{name} ({found['cases']} cases, {played} conversations)"
-        shares = [_share(found[key]) for key in ("valid", "fits", "usable", "newest", "used")]
-        read = _share(bill.read / max(1, bill.read + bill.written))
-        sent = _share(bill.usable / max(1, bill.requests))
-        lines.append([label, *shares, f"{found['median_ms']:.1f}", f"${bill.total / max(1, played):.2f}", read, sent])
+    best = comparison[BEST]
+    lines = [[BEST, "", "", _share(best["usable"]), "", _share(best["used"]), *[""] * 4]]
+    for name, bill in replayed.items():
+        found = comparison[name]
+        paid = [dollars for dollars in bill["dollars"] if dollars is not None]
+        few = found["cases"] < best["cases"]
+        label = f"{name} ({found['cases']} cases, {len(paid)} conversations)" if few else name
+        shares = [_share(found[key]) for key in COLUMNS[:5]]
+        read = _share(bill["read"] / max(1, bill["read"] + bill["written"]))
+        sent = _share(bill["usable"] / max(1, bill["requests"]))
+        lines.append([label, *shares, f"{found['median_ms']:.1f}", f"${sum(paid) / max(1, len(paid)):.2f}", read, sent])
     return lines
 
 
