@@ -8,12 +8,15 @@ goes to standard error.
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from functools import partial
 from itertools import pairwise
+from multiprocessing import get_context
 from typing import Any
 
 import histories
@@ -73,12 +76,29 @@ def main() -> int:
 def compare(
     made: Sequence[History], trimmers: Sequence[Trimmer], counter: TokenCounter, sizes: Sizes
 ) -> dict[str, Row]:
-    """Trim every history to each of its limits, with everyone."""
-    rows = {BEST: Row()} | {trimmer.name: Row() for trimmer in trimmers}
+    """Trim every history to each of its limits, with everyone; each processor takes some of the cases."""
     limits = [(history, limit) for history in made for limit in histories.targets(sizes.all(history.messages))]
-    for number, (history, limit) in enumerate(limits):
+    numbered, processes = list(enumerate(limits)), os.cpu_count() or 1
+    _everyone.update(trimmers=trimmers, counter=counter, sizes=sizes)
+    with ProcessPoolExecutor(processes, mp_context=get_context("fork")) as pool:
+        rows, *more = pool.map(compare_some, [numbered[at::processes] for at in range(processes)])
+    for part in more:
+        for name, row in part.items():
+            rows[name].extend(row)
+    return rows
+
+
+_everyone: dict[str, Any] = {}
+"""What a forked process knows already: libraries can't be sent to it."""
+
+
+def compare_some(cases: Sequence[tuple[int, tuple[History, int]]]) -> dict[str, Row]:
+    """Trim the histories of numbered *cases* with everyone."""
+    trimmers, counter, sizes = (_everyone[name] for name in ("trimmers", "counter", "sizes"))
+    rows = {BEST: Row()} | {trimmer.name: Row() for trimmer in trimmers}
+    for number, (history, limit) in cases:
         if number % 50 == 0:
-            say(f"comparison: case {number} of {len(limits)}")
+            say(f"comparison: case {number}")
         case = Case.of(history, limit, sizes)
         rows[BEST].add(case, case.best, sizes)
         for trimmer in trimmers:

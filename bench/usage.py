@@ -82,7 +82,7 @@ def main() -> int:
         folder = Path(temporary)
         say("the transcripts are made")
         size = transcripts.make(folder / "claude", 100_000_000)
-        rounds = 5 if options.quick else 11
+        rounds = 3 if options.quick else 7
         results = measure(folder, peers, rounds)
         costs = {name: priced(folder / f"priced{at}", peers, name) for at, name in enumerate(PRICED)}
     print(f"\n{size / 1e6:,.1f} MB in {results['files']} files; {results['requests']:,} requests")
