@@ -57,7 +57,7 @@ def main() -> int:
     print_growth(grown)
     found = {"versions": versions, "absent": absent, "comparison": compared, "activated": sizes, "growth": grown}
     how = "milliseconds, 10,000 rules and 30,000 connections"
-    head = measured(options, how, {name: each for name, each in versions.items() if name != "brim"})
+    head = measured(options, how, {name: each for name, each in versions.items() if name != "brim"}, clock=True)
     names = list(next(iter(compared.values())))
     lines = [
         [label, f"{sizes[label]:,}" if label in sizes else "", *(_milliseconds(times[name]) for name in names)]

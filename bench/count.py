@@ -102,8 +102,8 @@ def published(results: Results, options: argparse.Namespace) -> dict[str, str]:
     everyone, three = list(results.versions), [TIKTOKEN.name, BRIM.name, FAST.name]
     how = f"medians of {results.rounds} rounds"
     versions = {name: version for name, version in results.versions.items() if not name.startswith("brim")}
-    head = measured(options, how, versions)
-    short = measured(options, how, {TIKTOKEN.name: versions[TIKTOKEN.name]})
+    head = measured(options, how, versions, clock=True)
+    short = measured(options, how, {TIKTOKEN.name: versions[TIKTOKEN.name]}, clock=True)
     slower, faster = 1 / (results.ratio("english", BRIM.name) or 1), results.ratio("english", FAST.name) or 0
     ours, theirs = results.cold[BRIM.name], results.cold[TIKTOKEN.name]
     sentence = (

@@ -104,7 +104,7 @@ def main() -> int:
         for what, each in (("clock", wall), ("CPU", cpu))
     ]
     how = f"median of {len(taken[STOP])} runs in turn with bare Python, 1,000 rules, a transcript of 5 MB"
-    head = measured(options, how)
+    head = measured(options, how, clock=True)
     lines = [
         [
             f"`{name}`" if name == BARE else name,

@@ -316,7 +316,7 @@ def main() -> int:
 
 def published(results: dict[str, Any], options: argparse.Namespace) -> dict[str, str]:
     """Return the tables of the documentation."""
-    head = measured(options, "PostgreSQL and its clients on the same cores")
+    head = measured(options, "PostgreSQL and its clients on the same cores", clock=True)
     shown = {
         NAIVE: "naive: `SELECT … FOR UPDATE`, a statement per row",
         ONE_CALL: "one call per request",

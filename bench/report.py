@@ -65,13 +65,18 @@ def publish(name: str, text: str) -> None:
     print(f"{name}: written to {', '.join(pages)}")
 
 
-def measured(options: argparse.Namespace, how: str, versions: Mapping[str, str] | None = None) -> str:
-    """Say what a table was measured with: the command with its *options*, the programs with their *versions*, *how*."""
+def measured(
+    options: argparse.Namespace, how: str, versions: Mapping[str, str] | None = None, *, clock: bool = False
+) -> str:
+    """Say what a table was measured with: the command with its *options*, the programs with their *versions*, *how*.
+
+    If it has times on the *clock*, it also says whether the machine was busy.
+    """
     command = f"scripts/bench {Path(sys.argv[0]).stem}{' --quick' * options.quick}"
     programs = ", ".join(
         f"{name} {version}" for name, version in {"brim": brim.__version__, **(versions or {})}.items()
     )
-    busy = f", busy with other work (load {LOAD:.0f})" if (os.cpu_count() or 1) < LOAD else ""
+    busy = f", busy with other work (load {LOAD:.0f})" if clock and (os.cpu_count() or 1) < LOAD else ""
     return f"*`{command}`: {programs}; {how}; {this_machine()}{busy}.*\n\n"
 
 

@@ -89,7 +89,7 @@ def main() -> int:
     print_times(results)
     print_totals(results)
     how = f"medians of {rounds} rounds, {size / 1e6:,.0f} MB in {results['files']} files, page cache"
-    head = measured(options, how, {NAME: " and ".join(str(each.version) for each in peers.values())})
+    head = measured(options, how, {NAME: " and ".join(str(each.version) for each in peers.values())}, clock=True)
     names = ["brim", *peers]
     rows = [
         [name, *(f"${costs[name][each]:.4f}" for each in names), f"${right:.4f}"] for name, (_, right) in PRICED.items()
