@@ -65,7 +65,14 @@ def measure(folder: Path, rounds: int) -> dict[str, list[float]]:
     (project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     soon = time.time() + 86_400
     limits = {name: {"used_percentage": 91.2, "resets_at": soon} for name in ("five_hour", "seven_day")}
-    sent = {**EXAMPLE, "session_id": SESSION, "cwd": str(project)}
+    transcript = folder / "transcript.jsonl"
+    transcript.touch()
+    window = {"total_input_tokens": 86_425, "total_output_tokens": 311, **EXAMPLE["context_window"]}
+    sent = {**EXAMPLE, "session_id": SESSION, "cwd": str(project), "context_window": window}
+    sent |= {
+        "transcript_path": str(transcript),
+        "workspace": {"current_dir": str(project), "project_dir": str(project)},
+    }
     given, more = (json.dumps(each).encode() for each in (sent, {**sent, "rate_limits": limits}))
     homes = {name: folder / f"home{at}" for at, name in enumerate((PLAIN, LIMITED, CHAINED, EVERYTHING))}
     for home in homes.values():
