@@ -11,6 +11,7 @@ is billed by a vocabulary that neither is given, and its parts are compared with
 from __future__ import annotations
 
 import json
+import re
 import statistics
 import sys
 import tempfile
@@ -44,6 +45,15 @@ def claude_code() -> Iterator[Claude]:
         yield Claude(path, World(Path(folder).resolve(), api))
 
 
+def install(claude: Claude) -> None:
+    """Install brim's hooks, with the time that a busy machine needs."""
+    claude.install()
+    settings = claude.world.home / ".claude" / "settings.json"
+    settings.write_text(
+        re.sub(r'"timeout": \d+', '"timeout": 120', settings.read_text(encoding="utf-8")), encoding="utf-8"
+    )
+
+
 def version_of() -> str:
     """Return the version of Claude Code."""
     with claude_code() as claude:
@@ -74,7 +84,7 @@ def in_folder(claude: Claude, project: Project) -> None:
 
 def with_brim(claude: Claude, project: Project) -> None:
     """Store the rules in brim and install its hooks."""
-    claude.install()
+    install(claude)
     with open_store(str(claude.world.home / ".brim" / "brim.db")) as store:
         store.put_many(project.rules, event="learned", now=1_700_000_000.0)
 

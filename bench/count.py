@@ -93,7 +93,17 @@ def judge(results: Results) -> list[Target]:
     return targets
 
 
-SHOWN = ("english", "python", "logs", "transcript", "base64", "chinese", "japanese", "russian")
+SHOWN = {
+    "english": "English",
+    "python": "Python code",
+    "logs": "JSON logs",
+    "transcript": "agent transcript",
+    "base64": "base64",
+    "chinese": "Chinese",
+    "japanese": "Japanese",
+    "russian": "Russian",
+}
+"""The kinds of text in the documentation; the short table has the first four."""
 SLOW = ("one letter", "spaces", "random letters", "base64 on one line")
 
 
@@ -136,10 +146,10 @@ def rows(results: Results, names: list[str], *, full: bool = True) -> list[list[
         found = results.exactness[encoding]
         return lambda name: "/".join(map(str, found[name])) if name in found else ""
 
-    kinds = [kind for kind in (SHOWN if full else SHOWN[:4]) if kind in results.throughput]
+    kinds = [kind for kind in list(SHOWN)[: None if full else 4] if kind in results.throughput]
     made = [cells("**cold start**, ms over bare Python", lambda name: f"{results.cold[name]:,.0f}")]
     for at, kind in enumerate(kinds):
-        made.append(cells("**throughput**, times tiktoken: " * (at == 0) + kind, speed(kind)))
+        made.append(cells("**throughput**, times tiktoken: " * (at == 0) + SHOWN[kind], speed(kind)))
     made.append(cells("**warm count** of 50 characters, µs", lambda name: f"{results.latency[50][name]:.1f}"))
     for at, label in enumerate(SLOW if full else ()):
         made.append(cells("**pathological**, ms for 1 MB: " * (at == 0) + label, slow(label)))

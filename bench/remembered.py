@@ -28,7 +28,7 @@ from typing import Any
 from tests.e2e.agents import Claude
 from tests.e2e.script import Call, Overflow, Say
 
-from client import claude_code, version_of
+from client import claude_code, install, version_of
 from measure import say
 from programs import BUN, CLAUDE_MEM, NODE, present
 from relevance import tokens_of
@@ -155,7 +155,7 @@ def alone(_: Claude) -> Iterator[Tool]:
 @contextmanager
 def with_brim(claude: Claude) -> Iterator[Tool]:
     """Install brim's hooks."""
-    claude.install()
+    install(claude)
     yield Tool()
 
 

@@ -119,12 +119,15 @@ def environment(home: Path, claude: Path) -> dict[str, str]:
 def priced(folder: Path, peers: dict[str, Program], name: str) -> dict[str, float]:
     """Return what everyone says that one request of ``PRICED`` costs."""
     usage = {"output_tokens": 1_000, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, **PRICED[name][0]}
-    message = {"id": "msg_1", "model": SONNET, "role": "assistant", "content": [], "usage": usage}
-    at = "2026-01-05T08:00:00.000Z"
-    line = {"type": "assistant", "sessionId": "s", "requestId": "req_1", "timestamp": at, "message": message}
+    text = [{"type": "text", "text": "Done."}]
+    message = {"id": "msg_01", "type": "message", "model": SONNET, "role": "assistant", "content": text, "usage": usage}
+    session = "0f3c2f0a-7d2b-4a55-8a43-2f1f6a3b9e10"
+    line: dict[str, Any] = {"parentUuid": None, "isSidechain": False, "userType": "external", "cwd": "/home/user/shop"}
+    line |= {"sessionId": session, "version": "2.1.325", "gitBranch": "main", "message": message, "requestId": "req_01"}
+    line |= {"type": "assistant", "uuid": session, "timestamp": "2026-01-05T08:00:00.000Z"}
     place = folder / "claude" / "projects" / "-home-user-shop"
     place.mkdir(parents=True)
-    (place / "s.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
+    (place / f"{session}.jsonl").write_text(json.dumps(line, separators=(",", ":")) + "\n", encoding="utf-8")
     environ = environment(folder / "home", folder / "claude")
     commands = {"brim": USAGE} | {peer: [*each.command, "daily", "--json", "--offline"] for peer, each in peers.items()}
     return {
