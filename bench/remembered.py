@@ -31,7 +31,6 @@ from tests.e2e.script import Call, Overflow, Say
 from client import claude_code, install, version_of
 from measure import say
 from programs import BUN, CLAUDE_MEM, NODE, present
-from relevance import tokens_of
 from report import Target, arguments, finish, markdown, measured, table, this_machine
 
 READ = [
@@ -57,8 +56,6 @@ class After:
 
     known: tuple[int, int]
     """How many of them: in the first request, and in the one after its first call."""
-    tokens: int
-    """Tokens that the tool's hooks added to the second request."""
     requests: int
     """Requests that the tool itself made to a model."""
     daemon_mb: float
@@ -80,7 +77,6 @@ def main() -> int:
         "",
         "known right after",
         "one step later",
-        "tokens told",
         "model requests",
         "memory kept running",
     ]
@@ -88,7 +84,6 @@ def main() -> int:
         [
             name,
             *(f"{known} of {len(DROPPED)}" for known in each.known),
-            f"{each.tokens:,}",
             str(each.requests),
             f"{each.daemon_mb:.0f} MB" if each.daemon_mb else "none",
         ]
@@ -126,7 +121,6 @@ def play(setup: Callable[[Claude], Any]) -> After:
         first, second = ("\n".join(part.text for part in asked.parts) for asked in requests)
         return After(
             known=(sum(each in first for each in DROPPED), sum(each in second for each in DROPPED)),
-            tokens=sum(tokens_of(told.text) for told in claude.told(requests[1])),
             requests=tool.requests,
             daemon_mb=tool.memory(),
         )

@@ -49,7 +49,7 @@ def main() -> int:
     targets = [
         Target(f"status line, {name}, times bare python", medians[name] / bare, at_most=MOST) for name in TARGETED
     ]
-    versions = {name: str(each.version) for name, each in present(CCSTATUSLINE, CCUSAGE).items()}
+    versions = {name.split()[0]: str(each.version) for name, each in present(CCSTATUSLINE, CCUSAGE).items()}
     head = measured(options, f"medians of {len(taken[BARE])} runs in turn", versions, clock=True)
     for row in rows:
         row.append(f"{MOST}" if row[0] in TARGETED else "")

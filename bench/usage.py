@@ -89,13 +89,17 @@ def main() -> int:
     print_times(results)
     print_totals(results)
     how = f"medians of {rounds} rounds, {size / 1e6:,.0f} MB in {results['files']} files, page cache"
-    head = measured(options, how, {NAME: " and ".join(str(each.version) for each in peers.values())}, clock=True)
+    versions = {NAME: " and ".join(str(each.version) for each in peers.values())}
+    head = measured(options, how, versions, clock=True)
     names = ["brim", *peers]
     rows = [
         [name, *(f"${costs[name][each]:.4f}" for each in names), f"${right:.4f}"] for name, (_, right) in PRICED.items()
     ]
     table("What one request costs", ["", *names, "price list"], rows, [])
-    tables = {"usage": head + markdown(*_times(results)), "prices": head + markdown(["", *names, "price list"], rows)}
+    tables = {
+        "usage": head + markdown(*_times(results)),
+        "prices": measured(options, "one request each", versions) + markdown(["", *names, "price list"], rows),
+    }
     older = results["ratios"].get(CCUSAGE_18.name, {})
     targets = [
         Target("no index yet: times as fast as ccusage 18", older.get(COLD), at_least=5),
