@@ -2,7 +2,7 @@
 
     python scripts/build_models.py [--date YYYY-MM-DD] [--check]
 
-Reads litellm's registry (its JSON file, without importing litellm) and genai-prices, and the small rule files beside
+Reads litellm's registry (its JSON file, without importing litellm) and genai-prices, and the small rule files next to
 the table; writes models.json (every field), index.tsv (the few that the hot path needs) and disagreements.tsv (where
 the two registries differ). The same inputs, date and earlier table give the same bytes.
 
@@ -218,7 +218,7 @@ def merge_prices(record: Record, model: Any, exact: bool, on: str) -> list[tuple
 
     Where both have a current price and agree, genai-prices adds what litellm lacks (history, tiers, 1 h cache writes).
     Where they disagree, litellm wins, unless its price is the one that genai-prices says ended on a given date.
-    A model that genai-prices matched only by pattern may be another variant, so there a disagreement is no news.
+    A model that genai-prices matched only by pattern may be another variant, so a disagreement there says nothing.
     """
     rows, ours = genai_rows(model), current(record["prices"], on)
     theirs = current(rows, on)
@@ -329,7 +329,7 @@ def build(
 
 
 def rule_rows(name: str) -> list[list[str]]:
-    """Return the rows of one of the rule files beside the table."""
+    """Return the rows of one of the rule files next to the table."""
     lines = (DATA / name).read_text(encoding="utf-8").split("\n")
     return [line.split("\t") for line in lines if line and not line.startswith("#")]
 

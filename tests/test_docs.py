@@ -111,10 +111,30 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_the_index_lists_every_page_and_names_every_package() -> None:
     docs = ROOT / "docs"
     index = (docs / "README.md").read_text(encoding="utf-8")
-    pages = {page.name for page in docs.glob("*.md")} - {"README.md"}
+    pages = {str(page.relative_to(docs)) for page in docs.rglob("*.md") if page.parent.name != "decisions"} - {
+        "README.md"
+    }
     packages = {f"brim.{module.name}" for module in pkgutil.iter_modules(brim.__path__) if module.ispkg}
     assert pages - set(LINKS.findall(index)) == set()
     assert packages - set(re.findall(r"`(brim\.\w+)`", index)) == set()
+
+
+FETCHED = re.compile(r"<(?:script|img|link)\\b[^>]*?(?:src|href)=[\"']?((?:https?:)?//[^\\s\"'>]+)")
+
+
+def test_the_site_builds_strictly_and_fetches_nothing_from_elsewhere(tmp_path: Path) -> None:
+    words = [sys.executable, "scripts/build_site.py", str(tmp_path / "made")]
+    built = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (built.returncode, built.stderr) == (0, "")
+    made = sorted((tmp_path / "made" / "site").rglob("*.html"))
+    assert [
+        (page.name, FETCHED.findall(page.read_text("utf-8")))
+        for page in made
+        if FETCHED.search(page.read_text("utf-8"))
+    ] == []
+    nav = set(re.findall(r'"([^"]+\.md)"', (ROOT / "zensical.toml").read_text("utf-8")))
+    pages = {str(page.relative_to(tmp_path / "made" / "docs")) for page in (tmp_path / "made" / "docs").rglob("*.md")}
+    assert nav == pages  # the left side of the site names every page
 
 
 def refresh() -> None:

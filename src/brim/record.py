@@ -34,29 +34,28 @@ class Record:
     """
 
     __match_args__: tuple[str, ...] = ()
+    _defaults: dict[str, object] = {}  # noqa: RUF012 (each class has its own)
 
     def __init_subclass__(cls) -> None:
         cls.__match_args__ = tuple(dict.fromkeys((*cls.__match_args__, *cls.__annotations__)))  # type: ignore[misc]
+        own = {name: value for name, value in vars(cls).items() if name in cls.__match_args__}
+        cls._defaults = {**cls._defaults, **own} if own else cls._defaults
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         names, values = self.__match_args__, self.__dict__
-        if len(args) > len(names):
-            raise TypeError(f"{type(self).__name__} takes {len(names)} fields, not {len(args)}")
+        if kwargs or len(args) != len(names):
+            given = names[: len(args)]
+            wrong = [name for name in kwargs if name in given or name not in names]
+            if len(args) > len(names):
+                raise TypeError(f"{type(self).__name__} takes {len(names)} fields, not {len(args)}")
+            if wrong:
+                raise TypeError(f"{type(self).__name__} got an unexpected or repeated field {wrong[0]!r}")
+            values.update(self._defaults)
+            values.update(kwargs)
         values.update(zip(names, args))  # noqa: B905 (a hook makes a thousand records, and strict= takes its time)
-        if not kwargs and len(args) == len(names):
-            self.__post_init__()
-            return
-        for name, value in kwargs.items():
-            if name in values or name not in names:
-                raise TypeError(f"{type(self).__name__} got an unexpected or repeated field {name!r}")
-            values[name] = value
         if len(values) < len(names):
-            for name in names[len(args) :]:
-                if name not in values:
-                    try:
-                        values[name] = getattr(type(self), name)
-                    except AttributeError:
-                        raise TypeError(f"{type(self).__name__} needs the field {name!r}") from None
+            missing = next(name for name in names if name not in values)
+            raise TypeError(f"{type(self).__name__} needs the field {missing!r}")
         self.__post_init__()
 
     def __post_init__(self) -> None:

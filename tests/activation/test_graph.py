@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.activation.engine import seed_of
-from brim.activation.graph import Graph, filed_under, looked_up, node_of
+from brim.activation.graph import Graph, node_of
 from brim.activation.parameters import DEFAULTS
+from brim.activation.source import filed_under, looked_up
 from brim.behaviors import Behavior, Edge, Usage, When
 from brim.errors import InputError
 from tests.activation.making import NOW, behaviors_of, cases, context_of, edges_of, graph_of

@@ -37,8 +37,44 @@ def test_a_heading_over_many_rules_says_little() -> None:
 
 
 def test_it_is_said_that_the_heading_is_why() -> None:
-    rules = under("Money", "Invoices are rounded once.", "Amounts have two decimals.")
-    course = rank(Graph(rules), context := Context(prompt="print the invoices"), now=0, always=False)
+    rules = under("Fleet", "Vans are washed on Mondays.", "Drivers bring their own lunch.")
+    course = rank(Graph(rules), context := Context(prompt="wash the vans"), now=0, always=False)
     assert course.activations()[1].reasons == ("others under its heading",)
-    why = explain(Graph(rules), context, "Amounts have two decimals.", now=0, course=course)
+    why = explain(Graph(rules), context, "Drivers bring their own lunch.", now=0, course=course)
     assert why.outcome == "in: confirmed by others under its heading"
+
+
+def test_a_rule_about_the_same_subject_is_found_without_a_shared_word() -> None:
+    rules = under("", "Strings go through the translation helper.", "Containers run as an ordinary user.")
+    course = rank(Graph(rules), Context(prompt="add a tooltip to the save button"), now=0, always=False)
+    assert [(each.id, each.reasons) for each in course.activations()] == [(rules[0].id, ("words #text",))]
+
+
+def test_a_shared_word_says_more_than_a_shared_subject() -> None:
+    rules = under("", "Buttons have rounded corners.", "Icons have labels.")
+    told = found(rules, "move the buttons")
+    assert list(told) == [rules[0].id, rules[1].id]
+    assert told[rules[0].id] > told[rules[1].id]
+
+
+def test_a_rule_for_a_language_comes_with_a_change_but_not_with_a_question() -> None:
+    rules = under("", "In Python, use pathlib.")
+    assert list(found(rules, "store the receipts elsewhere")) == [rules[0].id]
+    assert found(rules, "where are the receipts?") == {}
+
+
+def test_a_rule_for_a_language_waits_in_a_project_of_another() -> None:
+    (rule,) = under("", "In Python, use pathlib.")
+
+    def told(**known: str) -> list[str]:
+        context = Context(prompt="store the receipts elsewhere", **known)
+        return [each.id for each in rank(Graph([rule]), context, now=0, always=False).activations()]
+
+    assert told(project_type="go") == told(open="main.go") == []
+    assert told(project_type="python") == told(project_type="go", open="tool.py") == [rule.id]
+
+
+def test_it_is_said_that_a_rule_is_for_every_change() -> None:
+    (rule,) = under("", "Run the formatter after every change.")
+    course = rank(Graph([rule]), context := Context(prompt="move the receipts"), now=0, always=False)
+    assert explain(Graph([rule]), context, rule.id, now=0, course=course).outcome == "in: confirmed by task"

@@ -20,6 +20,12 @@ from tests.texts import ANY_TEXT
         ("When you run cargo, pass --locked", {"command": "cargo"}),
         ("On main, only fast-forward merges", {"branch": "main"}),
         ("Run `make fmt` after every change", {"task": "editing", "command": "make fmt"}),
+        ("Run `just fmt` after making Rust changes", {"command": "just fmt", "language": "rust", "task": "editing"}),
+        ("Test the crate that was changed", {"task": "editing"}),
+        ("Type hints on all code", {"task": "editing"}),
+        ("Mention every file you touched", {"task": "editing"}),
+        ("Format with black after writing or editing a file", {"task": "editing"}),
+        ("Update snapshots after running `cargo insta`", {"command": "cargo insta"}),
         ("Nach jeder Änderung den Formatierer laufen lassen", {"task": "editing"}),
     ],
 )
@@ -38,6 +44,9 @@ def test_conditions_are_read_from_the_words_of_a_rule(text: str, when: dict[str,
         "Use `src/utils/http.ts` whenever data is fetched",
         "Never push to main",
         "Answer in British English",
+        "A header is required",
+        "Say so before running any long job",
+        "Use `require` in `curly: true` style",
         "See https://example.com/docs/api/ before anything else",
     ],
 )
@@ -57,3 +66,8 @@ def test_rule_that_names_many_languages_is_for_none_of_them() -> None:
 @given(ANY_TEXT, ANY_TEXT)
 def test_any_text_gives_conditions(text: str, heading: str) -> None:
     infer(text, heading=heading)
+
+
+def test_rule_with_a_linter_is_for_every_change() -> None:
+    assert "editing" in dict(infer("Style: `uv run ruff check .`").conditions)["task"]
+    assert "editing" not in dict(infer("Tests: `uv run pytest`").conditions)["task"]

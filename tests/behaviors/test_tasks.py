@@ -91,6 +91,16 @@ def test_the_stems_of_the_words_are_those_in_the_file() -> None:
     )
 
 
+def test_the_words_of_subjects_are_stems() -> None:
+    from brim.behaviors.words import words_of
+    from brim.files import data_rows
+
+    for subject, stems in data_rows(tasks.__file__, "subjects.tsv"):
+        for each in stems.split():
+            assert tasks.subjects_of([each])[f"#{subject}"] == 1
+            assert words_of(each), f"no text has the stem {each!r}"
+
+
 @pytest.mark.parametrize(
     ("path", "language"),
     [

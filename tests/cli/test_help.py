@@ -95,6 +95,11 @@ def test_a_mistyped_rule_suggests_the_nearest(brim: Brim) -> None:
     assert "did you mean run-ruff-before-done?" in ran.err
 
 
+def test_a_prompt_where_a_rule_belongs_is_told_its_option(brim: Brim) -> None:
+    assert "'brim why --prompt TEXT' shows what a prompt brings" in brim("why", "fix the importer").err
+    assert "--prompt" not in brim("why", "importer").err
+
+
 def test_help_is_printed_where_only_ascii_is(brim: Brim) -> None:
     for command in ("", "why", "limit", "rules"):
         assert brim(*command.split(), "--help", env={"PYTHONIOENCODING": "ascii:strict"}).code == 0

@@ -78,7 +78,7 @@ class Agent:
         return self.tool_of("", tool, **given)
 
     def tool_of(self, sub_agent: str, tool: str, **given: Any) -> Answer:
-        from brim.tracking.readers.fields import tool_of
+        from brim.tracking.readers.tools import tool_of
 
         call = self.call("before_tool", tool=tool, tool_kind=tool_of(tool), input=given, sub_agent=sub_agent)
         with self.place() as place:

@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
+from brim.hooks.endings import LARGE, LIVE, PATIENCE, await_answer
 from brim.hooks.event import HookCall
-from brim.hooks.fullness import LIVE, PATIENCE, await_answer
-from brim.hooks.handlers import LARGE
 from brim.hooks.state import HookWorkspace
 from tests.hooks.sittings import Sitting
 
@@ -119,7 +118,7 @@ def test_what_the_last_answer_cost_is_settled_at_the_end_of_its_turn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another process writes the answer a little after the hook was called, as Claude Code does in a terminal."""
-    monkeypatch.setattr("brim.hooks.fullness.PATIENCE", 60.0)  # however slow this machine is
+    monkeypatch.setattr("brim.hooks.endings.PATIENCE", 60.0)  # however slow this machine is
     sitting = Sitting(tmp_path)
     sitting.used("m1", 1_000)
     sitting.line("user", message={"role": "user", "content": "go on"})
@@ -149,7 +148,7 @@ with open({str(sitting.transcript)!r}, "a") as file:
 
 def test_nothing_is_waited_for_where_much_has_to_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A long session that is resumed takes the time that a hook has."""
-    monkeypatch.setattr("brim.hooks.fullness.PATIENCE", 60.0)
+    monkeypatch.setattr("brim.hooks.endings.PATIENCE", 60.0)
     sitting = Sitting(tmp_path)
     sitting.used("m1", 1_000)
     for _ in range(3):

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from brim.hooks.event import Answer, HookCall
-from brim.hooks.fullness import from_transcript, usage_now
 from brim.hooks.process import LARGEST, PAUSED, main, run_hook
+from brim.hooks.readings import from_transcript, usage_now
 from brim.hooks.state import HookWorkspace
 from brim.hooks.transcript import tail_lines
 from brim.store import open_store

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from brim.hooks.rules import command_of, files_of, model_of, tell_now
-from brim.tracking.readers.fields import tool_of
+from brim.tracking.readers.tools import tool_of
 from tests.hooks.injected import FRAME, Agent, rule
 
 PYTHON = rule("python", "Use uv, not pip, in every Python project.", summary="Use uv.", when={"language": "python"})

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.hooks.event import HookCall
-from brim.hooks.scratchpad import LARGE, write_turn
 from brim.hooks.state import HookWorkspace
+from brim.hooks.turns import LARGE, write_turn
 from brim.scratch import ScratchModel
 from brim.tracking import read
 from tests.hooks.sittings import SESSION, Sitting

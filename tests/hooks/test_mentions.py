@@ -8,7 +8,7 @@ import pytest
 
 from brim.hooks.event import HookCall
 from brim.hooks.mentions import Doing, mention
-from brim.tracking.readers.fields import tool_of
+from brim.tracking.readers.tools import tool_of
 from tests.hooks.injected import rule
 
 

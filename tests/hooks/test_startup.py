@@ -30,7 +30,7 @@ ANSWER = (
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which this brim is installed as from a wheel."""
     folder = tmp_path_factory.mktemp("site")
-    shutil.copytree(SOURCE, folder / "brim", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(SOURCE, folder / "brim")
     info = folder / INFO
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: brim\n", encoding="utf-8")

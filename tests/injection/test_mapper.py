@@ -85,7 +85,7 @@ def test_every_item_says_why() -> None:
         "full": "activation 0.82 is at least 0.7",
         "low": "activation 0.05 is under 0.1",
         "never": "activation 0.02; a constraint is never below summary",
-        "note": "nobody confirmed it yet: at most a summary",
+        "note": "not confirmed yet: at most a summary",
         "old": "it is superseded",
     }
 

@@ -2,9 +2,9 @@
 
 A context and a graph of behaviors in; each behavior that matters out, with a number and its reasons.
 
-Bottom up: ``parameters`` are the constants, ``context`` is the situation, ``graph`` is what a source of behaviors must
-answer and one in memory, ``engine`` computes seeds, spreading and inhibition, ``relevance`` scores rules by their
-words, ``explanation`` says why one behavior has its number, and ``weights`` is how edges learn from use.
+Bottom up: ``parameters`` are the constants, ``context`` is the situation, ``source`` is what a source of behaviors must
+answer and ``graph`` one in memory, ``engine`` computes seeds, spreading and inhibition, ``relevance`` scores rules by
+their words, ``explanation`` says why one behavior has its number, and ``weights`` is how edges learn from use.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from brim.activation.explanation import Explanation as Explanation
     from brim.activation.explanation import explain as explain
     from brim.activation.graph import Graph as Graph
-    from brim.activation.graph import Node as Node
-    from brim.activation.graph import Source as Source
     from brim.activation.parameters import Parameters as Parameters
+    from brim.activation.source import Node as Node
+    from brim.activation.source import Source as Source
     from brim.activation.weights import touched as touched
 
 __getattr__, __dir__ = exports(
@@ -29,7 +29,8 @@ __getattr__, __dir__ = exports(
     context="Context",
     engine="Activation activate",
     explanation="Explanation explain",
-    graph="Graph Node Source",
+    graph="Graph",
     parameters="Parameters",
+    source="Node Source",
     weights="touched",
 )

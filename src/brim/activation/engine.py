@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brim.activation.context import Context
-    from brim.activation.graph import Node, Source
     from brim.activation.parameters import Parameters
     from brim.activation.relevance import Relevance
+    from brim.activation.source import Node, Source
     from brim.behaviors.behavior import Edge
     from brim.behaviors.when import Condition, Match, When
 

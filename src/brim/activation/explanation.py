@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from brim.activation.context import Context
-    from brim.activation.graph import Node, Source
     from brim.activation.parameters import Parameters
+    from brim.activation.relevance import Relevance
+    from brim.activation.source import Node, Source
 
 
 class Condition(Record):
@@ -175,7 +176,7 @@ def explain(
     return Explanation(
         id=id,
         value=value,
-        outcome=_outcome(seed, steps, raw, value, parameters, heading=by is not None and by.heading),
+        outcome=_outcome(seed, steps, raw, value, parameters, by=by),
         conditions=_conditions(node, seed, context),
         words=seed.words,
         uses=node.uses,
@@ -228,13 +229,15 @@ def _step(course: Course, number: int, id: str) -> Step:
 
 
 def _outcome(
-    seed: Seed, steps: tuple[Step, ...], raw: float, value: float, parameters: Parameters, *, heading: bool
+    seed: Seed, steps: tuple[Step, ...], raw: float, value: float, parameters: Parameters, *, by: Relevance | None
 ) -> str:
     """Say in one sentence why it is in or out."""
     if seed.contradicted:
         return f"out: the context contradicts {' and '.join(seed.contradicted)}"
     if value > 0:
-        spoken = [*seed.confirmed, *(["words"] if seed.words else [])] or ["others under its heading"] * heading
+        spoken = [*seed.confirmed, *(["words"] if seed.words else [])]
+        if by is not None and not spoken:
+            spoken = [*by.confirmed] or ["others under its heading"] * by.heading
         reason = f"confirmed by {' and '.join(spoken)}" if spoken else "it has no conditions"
         return f"in: {reason if seed.value else 'reached by edges only'}"
     if raw > 0:

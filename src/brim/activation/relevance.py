@@ -1,8 +1,9 @@
 """How much each rule has to do with a situation, from 0 to 1.
 
-A rule is found by its terms: the stems of its text, heading, tags and name, and the conditions that its words speak of.
-A situation has terms too: the words of prompt, command, paths and the text being written, and what is known of it. They
-are compared by BM25, so a term that few rules have says more. A declared condition that the situation contradicts
+A rule is found by its terms: the stems of its text, heading, tags and name, the subjects that these belong to, and the
+conditions that its words speak of. A situation has terms too: the words of prompt, command, paths and the text being
+written, the subjects of the prompt, and what is known of it. They are compared by BM25, so a term that few rules have
+says more. A declared condition that the situation contradicts
 excludes a rule; those that its words speak of only raise or lower it.
 """
 
@@ -12,8 +13,8 @@ from collections import Counter
 from math import log
 
 from brim.activation.engine import Course, Neighbourhood
-from brim.activation.graph import filed_under, looked_up
 from brim.activation.parameters import DEFAULTS
+from brim.activation.source import filed_under, looked_up
 from brim.behaviors.behavior import BehaviorKind
 from brim.behaviors.when import EDITING
 from brim.record import Record
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from brim.activation.context import Context
-    from brim.activation.graph import Index, Node
     from brim.activation.parameters import Parameters
+    from brim.activation.source import Index, Node
     from brim.behaviors.behavior import Behavior
     from brim.behaviors.when import When
 
@@ -36,6 +37,8 @@ ANYWHERE = "*"
 """The term of what a session is told when it begins: constraints, and rules without any condition."""
 INFERRED = "~"
 """What the term of an inferred condition begins with."""
+LANGUAGE = "~language"
+"""The term of a rule that only a language is a condition for: it's for every change to a file of it."""
 
 SATURATION, LENGTH_SHARE, USUAL_LENGTH = 1.2, 0.75, 12.0
 """BM25's k1 and b, and the stems of a usual rule: a constant, so that a new rule doesn't change what others weigh."""
@@ -51,12 +54,16 @@ HALF = 4.0
 """The score at which relevance is one half: about that of one rare word."""
 SHARE = 0.05
 """A rule is relevant from this share of the mean score of the best three."""
-LEAST, LEAST_OF_CALL = 0.3, 3.0
+LEAST, LEAST_OF_CALL = 0.8, 3.0
 """And from this score; the second for a tool call, which is told only what is surely about it."""
 SECTION = 0.5
 """What a rule gets of the mean score of the rules under its heading: what stands together is about the same."""
 PLACE = frozenset({"environment", "project_type", "branch"})
 """What a situation has whatever is done in it. It says nothing about which rule is nearer to a prompt."""
+PROJECT_LANGUAGES = frozenset(
+    {"python", "rust", "go", "java", "kotlin", "scala", "ruby", "php", "elixir", "erlang", "swift", "dart", "haskell"}
+)
+"""Languages that a file in a project's folder tells of (``store/data/project_types.tsv``)."""
 MOST = 32
 """The best that are looked at more closely: more don't fit the budget of a prompt."""
 
@@ -71,7 +78,7 @@ class Relevance(Record):
     sure: bool
     """Whether it's told however near others are: a declared condition holds, or it's for every change."""
     words: tuple[str, ...]
-    """The stems that the situation shares with it, those that say most first."""
+    """The stems and subjects (``#ui``) that the situation shares with it, those that say most first."""
     declared: tuple[str, ...]
     """The keys of declared conditions that the situation confirms."""
     confirmed: tuple[str, ...]
@@ -84,6 +91,7 @@ class Relevance(Record):
 
 def terms_of(behavior: Behavior) -> dict[str, int]:
     """Return the terms that *behavior* is found by, each with its weight in hundredths."""
+    from brim.behaviors.tasks import subjects_of
     from brim.behaviors.words import stems_of, words_of
 
     counts: dict[str, int] = {}
@@ -93,6 +101,7 @@ def terms_of(behavior: Behavior) -> dict[str, int]:
         counts.setdefault(stem, 1)
     room = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * sum(counts.values()) / USUAL_LENGTH)
     terms = {stem: max(1, round(100 * many * (SATURATION + 1) / (many + room))) for stem, many in counts.items()}
+    terms.update({subject: 100 * many // (many + 1) for subject, many in subjects_of(counts).items()})
     inferred = behavior.inferred
     terms.update(dict.fromkeys(_filed(inferred, INFERRED), 100))
     terms.update(dict.fromkeys(_filed(behavior.when), 100))
@@ -100,6 +109,8 @@ def terms_of(behavior: Behavior) -> dict[str, int]:
         terms[ALWAYS] = 100
         if not inferred or behavior.kind is BehaviorKind.CONSTRAINT:
             terms[ANYWHERE] = 100
+        elif _asks_for_language(inferred):
+            terms[LANGUAGE] = 1
     return terms
 
 
@@ -165,6 +176,8 @@ def relevant(index: Index, context: Context) -> list[tuple[Node, Relevance]]:
     weights, evidence = context.terms, context.evidence
     declared = facts_filed(evidence)
     asked = {**weights, **dict.fromkeys(facts_filed(evidence, INFERRED), CONFIRMED), **dict.fromkeys(declared, 1.0)}
+    if EDITING in evidence.get("task", ()):
+        asked[LANGUAGE] = CONFIRMED
     rows = index.postings(asked) if asked else ()
     having = Counter([term for term, _, _ in rows])
     many = index.count() + BACKGROUND if having else 0
@@ -173,9 +186,10 @@ def relevant(index: Index, context: Context) -> list[tuple[Node, Relevance]]:
     scores: dict[str, float] = {}
     for term, id, weight in rows:
         scores[id] = scores.get(id, 0.0) + worth[term] * weight
-    best = [id for _, id in sorted([(-score, id) for id, score in scores.items()])]
-    if weights:  # without words, only declared conditions are met, and each that is counts
-        best = best[:MOST]
+    # Without words, only declared conditions are met, and each that is counts.
+    most = MOST if weights else len(scores)
+    least = min(sorted(scores.values(), reverse=True)[:most], default=0.0)
+    best = [id for _, id in sorted([(-score, id) for id, score in scores.items() if score >= least])][:most]
     means = _section_means(index, {id: scores[id] for id in best}) if context.prompt else {}
     best += [id for id in means if id not in scores]
     shared: dict[str, list[tuple[float, str]]] = {id: [] for id in best}
@@ -214,14 +228,27 @@ def _judged(
             score += 100 * max([worth.get(term, 0.0) for term in terms])
     places = len(PLACE.intersection(declared.confirmed))
     score = score * CONTRADICTED ** len(inferred.contradicted) + DECLARED * (len(declared.confirmed) - places)
-    # A rule for every change is as near to each of them, whatever else is.
+    # A rule for every change is as near to each of them, whatever else is; one for a language is only near enough.
+    is_change, confirmed = EDITING in context.evidence.get("task", ()), inferred.confirmed
+    if is_change and not inferred.contradicted and _asks_for_language(node.inferred) and _is_written(node, context):
+        score, confirmed = max(score, LEAST), ("language",)
     wanted = dict(node.inferred.conditions).get("task", ())
-    sure = places + (EDITING in wanted and EDITING in context.evidence.get("task", ()))
+    sure = places + (EDITING in wanted and is_change)
     words = tuple([term for _, term in sorted(shared)])
     value = 1 - HALF / (HALF + score + DECLARED * sure)
     is_sure = bool(sure or declared.confirmed)
-    confirmed, contradicted = inferred.confirmed, inferred.contradicted
-    return Relevance(value, score, is_sure, words, declared.confirmed, confirmed, contradicted, around > 0)
+    return Relevance(value, score, is_sure, words, declared.confirmed, confirmed, inferred.contradicted, around > 0)
+
+
+def _asks_for_language(inferred: When) -> bool:
+    """Whether a language is the only condition that a rule's words speak of."""
+    return len(inferred.conditions) == 1 and inferred.conditions[0][0] == "language"
+
+
+def _is_written(node: Node, context: Context) -> bool:
+    """Whether the project may have files in the language of *node*, as far as its type says."""
+    types, wanted = context.facts.get("project_type"), dict(node.inferred.conditions)["language"]
+    return not types or not PROJECT_LANGUAGES.issuperset(wanted) or not set(types).isdisjoint(wanted)
 
 
 def _near(judged: list[tuple[Node, Relevance]], least: float) -> list[tuple[Node, Relevance]]:

@@ -118,7 +118,7 @@ def _settle(call: Call[Any], *messages: Any) -> None:
 
 
 def _counted(tool: Any) -> Any:
-    """Return what the model is told of a tool; a dict is one that the provider runs."""
+    """Return what the model is told about a tool; a dict is one that the provider runs."""
     return tool if isinstance(tool, dict) else convert_to_openai_tool(tool)
 
 

@@ -152,7 +152,7 @@ def _checked(inner: CallModelInputFilter | None, chosen: str | Model | None) -> 
 
 
 def _counted(tool: Tool | Handoff) -> dict[str, Any]:
-    """Return what the model is told of a tool."""
+    """Return what the model is told about a tool."""
     if isinstance(tool, FunctionTool):
         return {"name": tool.name, "description": tool.description, "parameters": tool.params_json_schema}
     if isinstance(tool, Handoff):

@@ -122,7 +122,7 @@ class GuardedModel(WrapperModel):
 
 
 def _tools(parameters: ModelRequestParameters) -> list[dict[str, Any]]:
-    """Return what the model is told of its tools, the provider's own ones, and the schema of the answer."""
+    """Return what the model is told about its tools, the provider's own ones, and the schema of the answer."""
     functions = [
         {"name": tool.name, "description": tool.description, "parameters": tool.parameters_json_schema}
         for tool in (*parameters.declared_function_tools, *parameters.output_tools)

@@ -9,7 +9,8 @@ import os.path
 import re
 import sys
 
-from brim.behaviors.shell import called_with, program, simple_commands
+from brim.behaviors.programs import program
+from brim.behaviors.shell import called_with, simple_commands
 from brim.behaviors.when import alternatives, matches
 from brim.errors import InputError
 

@@ -40,6 +40,10 @@ DIFFERENT = 0.75
 """The highest similarity of two texts that don't say the same for certain."""
 ALIKE = 0.4
 """The share of common words from which two rules are offered to a person, if nothing keeps them apart."""
+COMMON, OFTEN = 3, 0.05
+"""A word that more rules of a store have, and a larger share of them, says little about which ones say the same."""
+SURE = 0.45
+"""The similarity from which two rules are offered though they share only such words."""
 WORK = 50_000
 """Comparisons of a store's rules for pairs that may say the same."""
 BLANK = frozenset(
@@ -255,12 +259,12 @@ def _negated(rule: _Rule, word: str) -> set[bool]:
 
 
 def _clash(match: _Match) -> bool:
-    """Whether a word is negated in one rule only, unless both negate another word and agree in most of them."""
+    """Whether a word is negated in one rule only, unless both negate another one, or agree in most words."""
     one, other, pairs, _, _ = match
     senses = [(_negated(one, word), _negated(other, pairs[word])) for word in pairs if word not in LIGHT]
     clashing = sum(mine.isdisjoint(theirs) for mine, theirs in senses)
     agreeing = len(senses) - clashing
-    return clashing > 0 and (clashing >= agreeing or not any(True in mine & theirs for mine, theirs in senses))
+    return clashing > 0 and clashing >= agreeing and not any(True in mine & theirs for mine, theirs in senses)
 
 
 def _own_conditions(rule: _Rule, words: list[str]) -> set[str]:
@@ -376,8 +380,13 @@ def near_pairs(behaviors: Iterable[Behavior], threshold: float) -> list[Pair]:
 
 
 def likely_pairs(behaviors: Iterable[Behavior]) -> list[Pair]:
-    """Return the pairs that may say the same, the most alike first; after ``WORK`` comparisons no more are found."""
+    """Return the pairs that may say the same, the most alike first; after ``WORK`` comparisons no more are found.
+
+    They share two words that few of *behaviors* have, or most of their words.
+    """
     ordered = sorted(behaviors, key=lambda behavior: behavior.id)
+    having = Counter(word for each in ordered for word in _words(each.canonical))
+    common = {word for word, many in having.items() if many > max(COMMON, OFTEN * len(ordered))}
     holders: dict[str, list[int]] = {}
     sizes: list[int] = []
     found: list[Pair] = []
@@ -389,14 +398,20 @@ def likely_pairs(behaviors: Iterable[Behavior]) -> list[Pair]:
             if 2 * shared + 1 < ALIKE * (len(words) + sizes[index]):  # light words add up to 1 at most, mostly
                 continue
             work += 1
-            if alike(ordered[index].canonical, each.canonical):
-                found.append(Pair(ordered[index], each, similarity(ordered[index].canonical, each.canonical)))
+            one, other = ordered[index].canonical, each.canonical
+            if alike(one, other) and ((near := similarity(one, other)) >= SURE or _shares_rare(one, other, common)):
+                found.append(Pair(ordered[index], each, near))
         if work > WORK:
             break
         sizes.append(len(words))
         for key in {key for word in words for key in keys_of(word)}:
             holders.setdefault(key, []).append(at)
     return sorted(found, key=lambda pair: (-pair.similarity, pair.one.id, pair.other.id))
+
+
+def _shares_rare(a: str, b: str, common: set[str]) -> bool:
+    pairs = _pairs(_rule(a).places, _rule(b).places)
+    return sum(common.isdisjoint(each) and LIGHT.keys().isdisjoint(each) for each in pairs.items()) >= 2
 
 
 @lru_cache(4_096)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
-from brim.behaviors.tasks import language_of, programs_of, tasks_of
+from brim.behaviors.tasks import is_program, language_of, programs_of, tasks_of, tasks_run
 from brim.behaviors.when import EDITING, When
 from brim.behaviors.words import looked_at, tokens
 from brim.files import data_rows
@@ -100,7 +100,12 @@ def _is_path(path: str) -> bool:
 
 def _tasks(text: str, heading: str) -> list[str]:
     """Return what a rule is done with: of its heading, its first words, and the clauses that say when."""
-    found = [EDITING] if re.search(_words_of_change(), text, re.IGNORECASE) else []
+    found = []
+    # What a linter or formatter is run on is what was changed, whether the rule says so or not.
+    if re.search(_words_of_change(), text, re.IGNORECASE) or any(
+        "linting" in tasks_run(command) for command in _COMMAND.findall(text)
+    ):
+        found.append(EDITING)
     words = text.replace("`", "").split()
     clauses = [heading, " ".join(words[:_OPENING])]
     moments = _words("moment")
@@ -114,14 +119,14 @@ def _tasks(text: str, heading: str) -> list[str]:
 
 
 def _commands(text: str) -> list[str]:
-    """Return the programs that *text* says to run, or to leave: those in backticks that begin like a command."""
-    found = _RUNNING.findall(text)
+    """Return the programs that *text* says to run, or to leave: those after *run*, and known ones in backticks."""
+    found = [program for program in _RUNNING.findall(text) if is_program(program)]
     for match in _COMMAND.finditer(text):
         programs = programs_of(match[1])
         if (
             programs
             and "/" not in programs[0]
-            and (_RUN.search(text[max(0, match.start() - 40) : match.start()]) or tasks_of(match[1]))
+            and (is_program(programs[0]) or _RUN.search(text[max(0, match.start() - 40) : match.start()]))
         ):
             found.append(programs[1] if programs[1:] and programs[1].startswith(f"{programs[0]} ") else programs[0])
     return found

@@ -13,9 +13,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 
-from markdown_it import MarkdownIt
-from markdown_it.tree import SyntaxTreeNode
-
 from brim.behaviors.summary import sense_words
 from brim.behaviors.words import word_list
 from brim.files import data_rows
@@ -153,6 +150,9 @@ def read_rules(text: str, name: str = "") -> RuleFile:
 
 def blocks(text: str) -> list[Block]:
     """Return the lists, paragraphs, code blocks and tables of *text*; not its comments and front matter."""
+    from markdown_it import MarkdownIt  # only what reads files needs it, and it takes long to import
+    from markdown_it.tree import SyntaxTreeNode
+
     text = _plain(text).expandtabs(4)
     text = _COMMENT.sub(lambda found: found[1] or _blank(found), _FRONT_MATTER.sub(_blank, text, count=1))
     lines = _BULLET.sub(r"\1-", text).split("\n")

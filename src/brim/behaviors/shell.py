@@ -1,17 +1,20 @@
 """What a shell would run for a text: one reader for blocks, rules, tasks and dead ends.
 
-``pieces`` are the commands as they are written, and ``launched`` is what counts of one: without ``sudo``, ``uv run``
-and the like. ``simple_commands`` are all that would run, also inside others: in subshells, ``$(...)``, backticks,
-``bash -c "..."`` and after ``sudo``. Quoted text, comments and here-documents aren't commands. Nothing is expanded:
-``$X`` stays ``$X``.
+``pieces`` are the commands as they are written, and ``programs`` says what counts of one. ``simple_commands``
+are all that would run, also inside others: in subshells, ``$(...)``, backticks, ``bash -c "..."`` and after ``sudo``.
+Quoted text, comments and here-documents aren't commands. Nothing is expanded: ``$X`` stays ``$X``.
 """
 
 from __future__ import annotations
 
 import re
 
-from brim.files import data_lines
+from brim.behaviors.programs import BEFORE, WRAPPERS, is_setting, launched, program, run_by, steps
 from brim.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 LONGEST = 60_000
 """Characters that are read of a text, all commands inside of others together."""
@@ -19,29 +22,9 @@ DEEPEST, MOST = 30, 2_000
 """How many commands may be inside each other, and in a text at all: reading it must not take long."""
 
 SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash", "fish"))
-_BEFORE = frozenset(("if", "then", "else", "elif", "do", "!", "{", "}"))
-"""Words before a command that don't change what it is."""
-_KEYWORDS = _BEFORE | frozenset(("fi", "done", "while", "until", "coproc"))
+_KEYWORDS = BEFORE | frozenset(("fi", "done", "while", "until", "coproc"))
 _HEADS = frozenset(("for", "case", "select", "in", "esac"))
 """Words that begin something which isn't a command itself: ``for x in a b``."""
-
-_WRAPPERS: dict[str, tuple[str, int]] = {
-    "sudo": ("-u -g -h -p -C -D -R -T -U -r -t --user --group --host --prompt --chdir --chroot --other-user", 0),
-    "doas": ("-u -C", 0),
-    "env": ("-u -C --unset --chdir", 0),
-    "nice": ("-n --adjustment", 0),
-    "ionice": ("-c -n --class --classdata", 0),
-    "timeout": ("-s -k --signal --kill-after", 1),
-    "stdbuf": ("-i -o -e --input --output --error", 0),
-    "time": ("-f -o --format --output", 0),
-    "xargs": ("-I -n -P -L -d -E -s -a --max-args --max-procs --delimiter --arg-file --replace", 0),
-    "exec": ("-a", 0),
-    "flock": ("-w -E --timeout", 1),
-    "strace": ("-e -o -p -s -u", 0),
-    "watch": ("-n --interval", 0),
-    **dict.fromkeys(("command", "builtin", "nohup", "setsid", "chronic", "unbuffer", "caffeinate", "busybox"), ("", 0)),
-}
-"""Programs that run the command after them: options of theirs that have a value, and how many words come first."""
 
 _SIGNS = frozenset("\n;&|()<>'\"`$\\#")
 """What makes a text more than the words of one command."""
@@ -50,7 +33,6 @@ _PLAIN_WORD = r"[\w./:@%+,=-]+(?=[ \t\r\n;|)]|$)"
 _PLAIN_QUOTED = r"""[^"`$\\]+"""
 _REDIRECT = r"(?:\d+|&)?(?:<<<|<<-?|<>|<&|<|>>|>\||>&|>)"
 _ARITHMETIC = r"\$?\(\((?:[^()]|\([^()]{0,99}\)){0,99}\)\)"
-_STEPS = ("&&", "||", ";", "|", "$(", "`", "(", ")", "{", "}")
 
 
 class Piece(Record):
@@ -91,17 +73,6 @@ def pieces(text: str) -> list[Piece]:
     return found
 
 
-def steps(text: str) -> list[list[str]]:
-    """Return the words of each part of *text*, which needn't be a command, between the signs of a shell.
-
-    >>> steps("Don't stop: run (uv run pytest) first; then say 'done'")
-    [["Don't", 'stop:', 'run'], ['uv', 'run', 'pytest'], ['first'], ['then', 'say', 'done']]
-    """
-    for sign in _STEPS:
-        text = text.replace(sign, "\n")
-    return [[word.strip("'\"") for word in line.split()] for line in text.split("\n") if line.strip()]
-
-
 def unwrapped(text: str) -> str:
     """Return what the shell was given, where *text* is one call of a shell.
 
@@ -117,36 +88,6 @@ def unwrapped(text: str) -> str:
         return text
     code = _code_in(reader.found[0].words) if len(reader.found) == 1 else None
     return text if code is None or reader.found[0].writes else code
-
-
-def launched(words: list[str]) -> list[str]:
-    """Return the words of the command that *words* start: without keywords, settings, ``sudo``, ``uv run`` and options.
-
-    >>> launched(["A=1", "timeout", "60", "uv", "run", "--frozen", "pytest", "-x"])
-    ['pytest', '-x']
-    """
-    launchers = data_lines(__file__, "launchers.txt")
-    while words:
-        first = words[0]
-        if first in _BEFORE or _is_setting(first):
-            words = words[1:]
-            continue
-        rest: list[str] | None = None
-        if size := next((size for size in (3, 2, 1) if " ".join(words[:size]) in launchers), 0):
-            rest = words[size:]
-            while rest and rest[0].startswith("-"):
-                rest = rest[1:]
-            rest = rest[1:] if first in _CONTAINERS else rest
-        elif first in _WRAPPERS and first != "watch":  # what watches isn't what it watches
-            rest = _wrapped(first, words[1:])
-        if not rest:
-            break
-        words = rest
-    return words
-
-
-_CONTAINERS = ("docker", "docker-compose", "podman")
-"""Programs whose next word names where the command runs."""
 
 
 def simple_commands(text: str) -> list[list[str]]:
@@ -173,37 +114,6 @@ def called_with(words: list[str]) -> list[list[str]]:
     return ran
 
 
-def program(word: str) -> str:
-    """Return the name of the program that *word* calls, without path and ending.
-
-    >>> program("/usr/bin/npm"), program("C:\\\\tools\\\\npm.cmd"), program("./run.sh")
-    ('npm', 'npm', 'run.sh')
-    """
-    name = word.replace("\\", "/").rsplit("/", 1)[-1]
-    return name[:-4] if name[-4:].lower() in (".exe", ".cmd", ".bat") else name
-
-
-def _is_setting(word: str) -> bool:
-    """Whether *word* sets a variable: ``A=1``, ``A+=1`` or ``A[0]=1``."""
-    name, sign, _ = word.partition("=")
-    return bool(sign) and name.removesuffix("+").partition("[")[0].isidentifier()
-
-
-def _wrapped(name: str, words: list[str]) -> list[str] | None:
-    """Return the command that the program *name* runs, of its arguments *words*; None if it runs none."""
-    valued, first = _WRAPPERS[name]
-    while words and words[0].startswith("-") and len(words[0]) > 1:
-        option = words[0]
-        if name == "command" and option in ("-v", "-V"):
-            return None  # it only says where the program is
-        if name == "env" and option in ("-S", "--split-string"):
-            return " ".join(words[1:]).split()
-        words = words[2:] if option in valued.split() else words[1:]
-        if option == "--":
-            break
-    return words[first:]
-
-
 def _code_in(words: list[str]) -> str | None:
     """Return the text that the command *words* gives a shell to run; None if it isn't such a command."""
     words = launched(words)
@@ -224,7 +134,7 @@ def _code(words: list[str]) -> str | None:
 def _add(words: list[str], reader: _Reader, ran: list[list[str]]) -> None:
     """Add the simple command *words*, which *reader* has read, to *ran*, and then what it runs in turn."""
     at = 0
-    while at < len(words) and (words[at] in _KEYWORDS or words[at] == "function" or _is_setting(words[at])):
+    while at < len(words) and (words[at] in _KEYWORDS or words[at] == "function" or is_setting(words[at])):
         at += 2 if words[at] == "function" else 1
     words = words[at:]
     if not words or words[0] in _HEADS:
@@ -243,18 +153,17 @@ def _add(words: list[str], reader: _Reader, ran: list[list[str]]) -> None:
             _add(piece.words, inner, ran)
 
 
-def _commands_given(name: str, words: list[str]) -> list[list[str]]:
-    """Return the commands among the arguments *words* of the program *name*, which runs them."""
-    if name in _WRAPPERS:
-        wrapped = _wrapped(name, words)
-        return [wrapped] if wrapped else []
-    found = []
-    if name == "find":
+def _commands_given(name: str, words: list[str]) -> Iterator[list[str]]:
+    """Yield the commands among the arguments *words* of the program *name*, which runs them."""
+    if name in WRAPPERS:
+        wrapped = run_by(name, words)
+        if wrapped:
+            yield wrapped
+    elif name == "find":  # one at a time: of thousands inside each other, few are read
         while starts := [words.index(each) for each in ("-exec", "-execdir", "-ok", "-okdir") if each in words]:
             words = words[min(starts) + 1 :]
             ends = [words.index(each) for each in (";", "+") if each in words]
-            found.append(words[: min(ends, default=None)])
-    return found
+            yield words[: min(ends, default=None)]
 
 
 def _code_given(name: str, words: list[str]) -> str | None:

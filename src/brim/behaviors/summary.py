@@ -9,11 +9,11 @@ one that would hardly get shorter. To have it shorter, write a summary.
 from __future__ import annotations
 
 import re
-from collections import namedtuple
 from functools import cache, lru_cache
 
 from brim.behaviors.words import Spaces, is_unspaced, word_list
 from brim.files import data_lines
+from brim.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,8 +99,13 @@ def _is_lost(text: str, end: int, cut: int) -> bool:
 
 # Words that turn or narrow the sense of a rule, and where their clauses end.
 
-Found = namedtuple("Found", ("start", "end"))
-"""Where a sense word is: ``text[start:end]``."""
+
+class Found(Record):
+    """Where a sense word is: ``text[start:end]``."""
+
+    start: int
+    end: int
+
 
 _ENDS = frozenset(".!?;")
 """End a clause if a space follows: a dot in ``app.py`` does not."""
@@ -204,18 +209,15 @@ def _lists(ascii_only: bool) -> tuple[frozenset[str], dict[str, list[tuple[str, 
 
     With *ascii_only*, those that a text in ASCII can have: a hook then has less to do.
     """
-    singles, anywhere = set(), []
-    phrases: dict[str, list[tuple[str, ...]]] = {}
     entries = _entries("sense_words.txt")
-    for entry in filter(str.isascii, entries) if ascii_only else entries:
-        parts = tuple(entry.split())
-        if is_unspaced(entry[0]) or not entry[0].isalpha():
-            anywhere.append(entry)
-        elif len(parts) == 1:
-            singles.add(entry)
-        else:
-            phrases.setdefault(parts[0], []).append(parts)
-    return frozenset(singles), phrases, tuple(anywhere)
+    if ascii_only:
+        entries = tuple([entry for entry in entries if entry.isascii()])
+    anywhere = tuple([entry for entry in entries if not entry[0].isalpha() or is_unspaced(entry[0])])
+    several = [tuple(entry.split()) for entry in entries if " " in entry and entry not in anywhere]
+    phrases: dict[str, list[tuple[str, ...]]] = {}
+    for parts in several:
+        phrases.setdefault(parts[0], []).append(parts)
+    return frozenset(entries).difference(anywhere, map(" ".join, several)), phrases, anywhere
 
 
 def single_words() -> frozenset[str]:
@@ -223,9 +225,10 @@ def single_words() -> frozenset[str]:
     return _lists(False)[0]
 
 
-def _entries(name: str) -> list[str]:
-    entries = [entry.strip() for line in data_lines(__file__, name) for entry in line.split(",")]
-    return [entry for entry in dict.fromkeys(entries) if entry]
+@cache
+def _entries(name: str) -> tuple[str, ...]:
+    """Return the entries of ``data/<name>``, which are separated by a comma and a space."""
+    return tuple(dict.fromkeys(", ".join(data_lines(__file__, name)).split(", ")))
 
 
 # Where a text may be cut without breaking what people see as one character.

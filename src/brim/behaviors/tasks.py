@@ -1,13 +1,17 @@
-"""What is being done (``data/tasks.tsv``), and in which language (``data/languages.tsv``)."""
+"""What is being done, about what, in which language: ``tasks.tsv``, ``subjects.tsv`` and ``languages.tsv`` in data/."""
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 
-from brim.behaviors.shell import launched, pieces, steps
+from brim.behaviors.programs import launched, steps
 from brim.behaviors.stems import stem
 from brim.behaviors.words import looked_at, tokens
 from brim.files import data_map, data_rows
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 RUN = 3
 """What a command counts against a word: a command is done, a word is only said."""
@@ -25,7 +29,7 @@ def task_of(text: str) -> str | None:
 def tasks_of(text: str) -> tuple[str, ...]:
     """Return every task that *text* speaks of, the clearest first; equal ones in the order of the table."""
     text = looked_at(text)
-    points = {task: RUN for command in _commands(steps(text.lower())) for task in _ran(command)}
+    points = dict.fromkeys(tasks_run(text), RUN)
     by_stem = data_map(__file__, "task_stems.tsv")  # the tasks that a stem speaks of, with spaces between them
     for word in {stem(token) for token in tokens(text)}:
         for task in by_stem.get(word, "").split():
@@ -34,18 +38,30 @@ def tasks_of(text: str) -> tuple[str, ...]:
     return tuple(sorted(points, key=lambda task: (-points[task], order.index(task))))
 
 
+def tasks_run(text: str) -> list[str]:
+    """Return the tasks of the commands in *text*, whatever its words speak of."""
+    return [task for command in _commands(steps(text.lower())) for task in _ran(command)]
+
+
 def programs_of(text: str) -> tuple[str, ...]:
     """Return the programs that the commands in *text* run, each alone and with its next word if that is one.
 
     >>> programs_of("cd api && uv run pytest -x; git push origin")
     ('cd', 'cd api', 'pytest', 'git', 'git push')
     """
+    from brim.behaviors.shell import pieces
+
     found = []
     for first, *rest in _commands([piece.words for piece in pieces(text.lower())]):
         found.append(first)
         if rest and rest[0].isidentifier():
             found.append(f"{first} {rest[0]}")
     return tuple(dict.fromkeys(found))
+
+
+def is_program(word: str) -> bool:
+    """Whether the table of tasks knows commands that begin with *word*, in lower case."""
+    return bool(_shapes(word))
 
 
 def named_task(task: str) -> str:
@@ -97,6 +113,28 @@ def _shapes(first: str) -> list[tuple[list[str], str]]:
         for shape in said.split(", ")
         if shape == first or shape.startswith(f"{first} ")
     ]
+
+
+def subjects_of(stems: Iterable[str]) -> dict[str, int]:
+    """Return the subjects that *stems* speak of, each with how many of them do.
+
+    >>> subjects_of(["button", "tooltip", "deploy"])
+    {'#ui': 2, '#text': 2, '#operations': 1}
+    """
+    known, found = _subjects(), dict[str, int]()
+    for each in stems:
+        for subject in known.get(each, ()):
+            found[subject] = found.get(subject, 0) + 1
+    return found
+
+
+@cache
+def _subjects() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for subject, stems in data_rows(__file__, "subjects.tsv"):
+        for each in stems.split():
+            found.setdefault(each, []).append(f"#{subject}")
+    return found
 
 
 def language_of(path: str) -> str | None:

@@ -133,10 +133,7 @@ def _run(words: list[str]) -> int:
     name = " ".join(words[:2]) if " ".join(words[:2]) in COMMANDS else words[0]
     if name not in COMMANDS:
         return _overview(words)
-    command = load(name)
-    parser = _parser(name, command)
-    for add in command.options:
-        add(parser)
+    command, parser = load(name), parser_of(name)
     rest = words[len(name.split()) :]
     # No option begins with a digit: the command says what is wrong with "-5/day".
     amounts = [
@@ -198,12 +195,16 @@ def _whole_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _parser(name: str, command: Command) -> argparse.ArgumentParser:
-    """Return a parser whose ``--help`` is the command's, with the examples after the options."""
+def parser_of(name: str) -> argparse.ArgumentParser:
+    """Return the parser of the command *name*; its ``--help`` shows the examples after the options."""
+    command = load(name)
     description, _, examples = command.help.partition("\n\n    Example")
-    return argparse.ArgumentParser(
+    parser = argparse.ArgumentParser(
         prog=f"brim {name}", description=description, epilog=f"Example{examples}", formatter_class=_Help
     )
+    for add in command.options:
+        add(parser)
+    return parser
 
 
 class _Help(argparse.HelpFormatter):

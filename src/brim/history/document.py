@@ -171,7 +171,7 @@ def _including(pruned: Pruned, rest: Count, target: int) -> Pruned:
 
 
 def read_document(path: str) -> Document:
-    """Return the messages in *path*: a list, a request body or a transcript; ``InputError`` if it is none of them."""
+    """Return the messages in *path*: a list, a request body or a transcript; ``InputError`` if it isn't any of them."""
     text, name = read_text(path), name_of(path)
     try:
         value = _parsed(text, name)

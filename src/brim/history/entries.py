@@ -10,6 +10,7 @@ Provider = Literal["openai", "responses", "anthropic", "gemini"]
 """Whose rules a history keeps: OpenAI's chat and Responses APIs, Anthropic's Messages, Gemini's contents."""
 
 PROVIDERS: tuple[Provider, ...] = ("openai", "responses", "anthropic", "gemini")
+"""Every provider whose rules brim knows."""
 
 Role = Literal["system", "user", "assistant", "tool", ""]
 """Who speaks. A developer is ``system``, Gemini's model is ``assistant``, ``tool`` only answers calls; ``""`` is an

@@ -59,7 +59,7 @@ class _Sent:
     number: int
     message: dict[str, Any]
     answer: str
-    """The id of the model's answer that it is a block of; empty if it is none."""
+    """The id of the model's answer that it is a block of; empty if it isn't one."""
     calls: tuple[str, ...]
     """The ids of the calls in it."""
     results: tuple[str, ...]

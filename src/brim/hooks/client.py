@@ -90,7 +90,7 @@ class Client:
         }
         fields.update(self.own_fields(known.event, data))
         if fields["tool"]:
-            from brim.tracking.readers.fields import tool_of
+            from brim.tracking.readers.tools import tool_of
 
             fields["tool_kind"] = tool_of(fields["tool"])
         return HookCall(agent=self.agent, name=event, data=data, **fields)

@@ -32,8 +32,8 @@ def last_call(call: HookCall) -> str:
     from brim.hooks.transcript import FORMATS, tail_bytes
     from brim.tracking.events import ToolCall
     from brim.tracking.readers import AnyReader
-    from brim.tracking.readers.fields import command_line
     from brim.tracking.readers.stream import Feed
+    from brim.tracking.readers.tools import command_line
 
     start, data = tail_bytes(call.transcript, TAIL) if call.transcript else (0, b"")
     reader = AnyReader(FORMATS[call.agent])

@@ -85,7 +85,7 @@ def agent_scope(session: str, project: str, agent: str = "") -> str:
 
 
 def default_limit(session: str, workspace: HookWorkspace) -> int | None:
-    """Return the limit of a project that has none of its own, in micro-dollars; None is no limit."""
+    """Return the limit of a project that has none of its own, in micro-dollars; None means no limit."""
     limit = payer(session, workspace)[1]
     if limit is None:
         return None

@@ -6,44 +6,19 @@ and a model call how full the window was. Modules are imported where they are ne
 
 from __future__ import annotations
 
-import time
-
-from brim.hooks.attention import project_note
 from brim.hooks.event import NOTHING, Answer, joined
-from brim.hooks.fullness import (
-    BEGAN,
-    COMPRESSING,
-    LOOKED,
-    await_answer,
-    context_note,
-    is_look_due,
-    open_context_latches,
-    remember_reported,
-    see_compression,
-)
-from brim.hooks.gate import forget_refusals, limits_of, may_be_limited, spend_gate
 from brim.hooks.process import attempt
-from brim.hooks.scratchpad import SECONDS as READING
-from brim.hooks.scratchpad import journal_prompt, journal_tool, scratch_line, write_turn, writer_of
-from brim.hooks.transcript import size_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brim.hooks.event import HookCall
     from brim.hooks.state import HookWorkspace
-    from brim.tracking.events import Event
 
 RENEWING = ("startup", "clear", "compact")
 """How a session begins with an empty window."""
 
 FAILURES = 3
 """Calls that must have failed since the last look before the turn is looked at again: a dead end may show."""
-
-SECONDS, LEAST = 0.4, 0.05
-"""How long the end of a turn may read in all, and what journaling gets at least; the next hook reads on."""
-
-LARGE = 1 << 21
-"""Bytes since the last end of a turn from which on the last answer isn't waited for."""
 
 LONGEST_CORRECTION = 600
 """Characters of a prompt that can correct the agent: a longer one is a task, or a pasted log."""
@@ -56,9 +31,13 @@ _FAILED = "failures"
 
 def session_start(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Tell the rules that matter here; after a compaction also where the scratch memory is."""
+    from brim.hooks.attention import project_note
+
     how = call.source or "startup"
     if call.session:
+        from brim.hooks.fullness import LOOKED
         from brim.hooks.state import remove_old
+        from brim.hooks.transcript import size_of
 
         state = workspace.state(call.session)
         if how in RENEWING:
@@ -78,6 +57,8 @@ def _tell_start(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     if client_of(call.agent).max_chars(call.event) > 0:
         return told_at_start(call, workspace, how)
     if call.session:  # this client can't be told when it begins: the next event does
+        from brim.hooks.fullness import BEGAN
+
         workspace.state(call.session).keep(BEGAN, how)
     return None
 
@@ -86,18 +67,26 @@ def told_at_start(call: HookCall, workspace: HookWorkspace, how: str) -> Answer:
     """Return the rules that matter here; after a compaction with the line that names the scratch memory."""
     from brim.hooks.rules import tell_at_start
 
-    return tell_at_start(call, workspace, how, scratch_line(call, workspace) if how == "compact" else "")
+    line = ""
+    if how == "compact":
+        from brim.hooks.scratchpad import scratch_line
+
+        line = scratch_line(call, workspace)
+    return tell_at_start(call, workspace, how, line)
 
 
 def _told_late(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Return what is still to be told from the last beginning, once; mostly nothing."""
+    from brim.hooks.fullness import BEGAN
+
     how = workspace.state(call.session).kept(BEGAN) if call.session else None
     if not isinstance(how, str):
         return NOTHING
     if how == "compact":  # no event came before it: what the turn has left so far is written now
         from brim.hooks.lost_facts import measure_lost
+        from brim.hooks.turns import note_turn
 
-        attempt(_write_turn, call, workspace)
+        attempt(note_turn, call, workspace)
         attempt(measure_lost, call, workspace)
     told = attempt(lambda call, workspace: told_at_start(call, workspace, how), call, workspace)
     if told.context or not workspace.is_late:  # otherwise the next event tells the rules
@@ -113,7 +102,9 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
 
     It is also the first chance to warn after a turn that was interrupted.
     """
+    from brim.hooks.attention import project_note
     from brim.hooks.rules import forget_held, tell_now
+    from brim.hooks.scratchpad import journal_prompt
 
     if call.human and call.session:
         forget_held(call, workspace)
@@ -151,6 +142,7 @@ def before_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     in circles: ``hooks.loops``.
     """
     from brim.hooks.blocks import hold_block
+    from brim.hooks.gate import spend_gate
     from brim.hooks.loops import hold_loop
     from brim.hooks.rules import note_repeated, tell_now
 
@@ -184,6 +176,8 @@ def after_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     if workspace.only_injects or not call.session:
         return told
     if call.event == "tool_failed" or call.error or call.tool_kind in ("write", "edit"):
+        from brim.hooks.scratchpad import journal_tool
+
         attempt(journal_tool, call, workspace)
     if call.event == "tool_failed" and not call.interrupted:
         attempt(_look_back, call, workspace)
@@ -195,7 +189,9 @@ def _look_back(call: HookCall, workspace: HookWorkspace) -> None:
     failed = state.kept_number(_FAILED) + 1
     state.keep(_FAILED, failed % FAILURES)
     if failed >= FAILURES and not call.sub_agent:
-        _write_turn(call, workspace)
+        from brim.hooks.turns import note_turn
+
+        note_turn(call, workspace)
 
 
 # A compaction -----------------------------------------------------------------------------------------------------
@@ -204,6 +200,8 @@ def _look_back(call: HookCall, workspace: HookWorkspace) -> None:
 def before_compact(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Return what the summarizer is told."""
     if call.agent == "gemini":  # this comes before every request, whether anything is compacted or not
+        from brim.hooks.fullness import COMPRESSING
+
         workspace.state(call.session).keep(COMPRESSING, True)
         return NOTHING
     from brim.hooks.lost_facts import instruct
@@ -213,70 +211,28 @@ def before_compact(call: HookCall, workspace: HookWorkspace) -> Answer:
 
 def after_compact(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Find out what the summary lost; the agent gets it back with the next prompt or tool."""
+    from brim.hooks.fullness import open_context_latches
     from brim.hooks.lost_facts import measure_lost
 
     attempt(open_context_latches, call, workspace)
     return attempt(measure_lost, call, workspace)
 
 
-# An end -----------------------------------------------------------------------------------------------------------
+# An end, and a request --------------------------------------------------------------------------------------------
 
 
 def ending(call: HookCall, workspace: HookWorkspace) -> Answer:
-    """Settle what a turn, sub-agent or session cost, and journal what it left.
+    """Settle what a turn, sub-agent or session cost, and journal what it left."""
+    from brim.hooks.endings import end
 
-    The human is told at the end of a turn; at the end of a session nothing is shown.
-    """
-    if workspace.only_injects or not call.session:
-        return NOTHING
-    if call.event == "stop" and call.agent == "claude":
-        attempt(_await, call, workspace)
-    begun = time.monotonic()
-    window = attempt(context_note, call, workspace) if call.event == "stop" else NOTHING
-    told = joined(window, attempt(_cost_note, call, workspace))
-    left = max(LEAST, SECONDS - (time.monotonic() - begun))
-    reminds = call.event == "stop" and call.agent != "gemini" and workspace.config.yours["hooks.remind_at_stop"]
-    seen: list[Event] | None = [] if reminds else None
-    attempt(lambda call, workspace: _write_turn(call, workspace, left, seen), call, workspace)
-    if call.event == "session_end":
-        attempt(_close, call, workspace)
-        return NOTHING
-    return joined(told, attempt(lambda call, workspace: _remind(call, workspace, seen), call, workspace))
-
-
-def _remind(call: HookCall, workspace: HookWorkspace, seen: list[Event] | None) -> Answer | None:
-    if not seen:
-        return None
-    from brim.hooks.reminder import remind
-
-    return remind(call, workspace, seen)
-
-
-def _await(call: HookCall, workspace: HookWorkspace) -> None:
-    # After more than that, reading takes all the time that there is.
-    if size_of(call.transcript) - workspace.state(call.session).kept_number(LOOKED) <= LARGE:
-        await_answer(call, workspace)
-
-
-def _write_turn(
-    call: HookCall, workspace: HookWorkspace, seconds: float = READING, seen: list[Event] | None = None
-) -> None:
-    if call.event != "subagent_stop":
-        write_turn(call, workspace, seconds=seconds, seen=seen)
-        return
-    path = call.data.get("agent_transcript_path")
-    if call.sub_agent and isinstance(path, str) and path:
-        write_turn(call, workspace, transcript=path, agent=call.sub_agent, seconds=seconds)
-
-
-def _close(call: HookCall, workspace: HookWorkspace) -> None:
-    """Close the session's scratch files: the next session may have the project's own."""
-    if (writer := writer_of(call, workspace)) is not None:
-        writer.close()
+    return end(call, workspace)
 
 
 def model_call(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Keep how full the window was, where the agent says so; there is nothing to say between two requests."""
+    from brim.hooks.fullness import see_compression
+    from brim.hooks.readings import remember_reported
+
     remember_reported(call, workspace)
     seen = workspace.state(call.session).usage if call.session and not call.sub_agent else None
     if seen is not None:
@@ -292,6 +248,9 @@ def _warn_meanwhile(call: HookCall, workspace: HookWorkspace) -> Answer | None:
 
     Only if there is a limit, or much was written since the last look.
     """
+    from brim.hooks.fullness import context_note, is_look_due
+    from brim.hooks.gate import forget_refusals, may_be_limited
+
     if call.event == "prompt" and call.human:
         forget_refusals(call, workspace)
     limited, due = may_be_limited(call, workspace), is_look_due(call, workspace)
@@ -300,17 +259,13 @@ def _warn_meanwhile(call: HookCall, workspace: HookWorkspace) -> Answer | None:
 
 
 def _cost_if_limited(call: HookCall, workspace: HookWorkspace) -> Answer | None:
+    from brim.hooks.gate import limits_of
+
     if not limits_of(call, workspace):
         return None
-    from brim.hooks.settlement import limits_reached
+    from brim.hooks.settlement import cost_note, limits_reached
 
-    return joined(attempt(_cost_note, call, workspace), attempt(limits_reached, call, workspace))
-
-
-def _cost_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
-    from brim.hooks.settlement import cost_note
-
-    return cost_note(call, workspace)
+    return joined(attempt(cost_note, call, workspace), attempt(limits_reached, call, workspace))
 
 
 HANDLERS = {

@@ -11,7 +11,8 @@ import os
 
 from brim.errors import StoreError
 from brim.hooks.event import Answer
-from brim.hooks.scratchpad import write_turn, writer_of
+from brim.hooks.scratchpad import writer_of
+from brim.hooks.turns import write_turn
 from brim.scratch.facts import measure
 
 TYPE_CHECKING = False

@@ -18,7 +18,7 @@ from brim.injection.text import text_of
 from brim.injection.tiers import Tier
 from brim.record import Record
 from brim.tracking.events import Message, ToolCall, ToolResult
-from brim.tracking.readers.fields import command_line
+from brim.tracking.readers.tools import command_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from brim.hooks.event import HookCall
     from brim.hooks.state import HookWorkspace
     from brim.injection.session import Session
-    from brim.store.planner import HookPlanner
+    from brim.store.hook_planner import HookPlanner
 
 START = "token_budget.default"
 DYNAMIC = "token_budget.dynamic_context"
@@ -171,7 +171,7 @@ def _planner(
     leave: Collection[str] = (),
     read: Collection[str] = (),
 ) -> HookPlanner:
-    from brim.store.planner import HookPlanner
+    from brim.store.hook_planner import HookPlanner
 
     return HookPlanner(
         workspace.scopes,
@@ -407,7 +407,7 @@ def _open_files(call: HookCall, workspace: HookWorkspace) -> list[str]:
 
 
 def model_of(call: HookCall, workspace: HookWorkspace) -> str | None:
-    """Return the model that the agent runs, as far as it is known; None is no model at all."""
+    """Return the model that the agent runs, as far as it is known; None means no model at all."""
     state = workspace.state(call.session)
     seen, named = state.usage, state.kept("model")
     known = (call.model, seen.model if seen is not None else "", named if isinstance(named, str) else "")
@@ -436,7 +436,7 @@ def command_of(call: HookCall) -> str:
     """Return the shell command of a call; empty if it has none, or only applies a patch."""
     if call.tool_kind != "shell" or patch_of(call):
         return ""
-    from brim.tracking.readers.fields import command_line
+    from brim.tracking.readers.tools import command_line
 
     return command_line(call.input.get("command") or call.input.get("cmd"))
 

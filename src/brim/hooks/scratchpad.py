@@ -1,8 +1,7 @@
-"""A session's scratch memory in its project's ``.context/``: written at each event, and from the transcript.
+"""A session's scratch memory in its project's ``.context/``.
 
 What one event says (a prompt, a changed file, a failed command) is added to the journal at once, in one line. What
-needs more than one event (decisions, states, dead ends) is taken from the transcript when the turn ends or before a
-compaction. Entries have ids, so what both see is there once.
+needs more than one event, ``turns`` takes from the transcript. Entries have ids, so what both see is there once.
 
 A ``.context/`` that git tracks, or that lacks the mark of this user, came with a clone or an archive: it is another
 person's memory and isn't used.
@@ -15,20 +14,16 @@ import os
 
 from brim.errors import BrimError, StoreError
 from brim.files import locked
-from brim.hooks.transcript import FORMATS, size_of, whole_lines
 from brim.workspace import without_controls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
     from brim.hooks.event import HookCall
-    from brim.hooks.state import HookWorkspace, SessionState
+    from brim.hooks.state import HookWorkspace
     from brim.scratch.entries import Entry
-    from brim.scratch.model import ScratchModel
     from brim.scratch.writer import ScratchWriter
-    from brim.tracking.events import Event
 
 PATIENCE = 0.4
 """Seconds that a hook waits for another writer of the journal: many sessions may share a project."""
@@ -136,121 +131,6 @@ def _new(entries: list[Entry], known: list[Entry]) -> list[Entry]:
     files -= {(entry.session, entry.text) for entry in known if entry.kind == "withdrawn"}
     new = [entry for entry in entries if (entry.session, entry.id) not in ids]
     return [entry for entry in new if entry.kind != "artifact" or (entry.session, entry.text) not in files]
-
-
-# From the transcript ----------------------------------------------------------------------------------------------
-
-MOST = 8 << 20
-"""Bytes of a transcript that one hook reads. Earlier ones are left out: the journal has what hooks saw."""
-
-OVERLAP = 1 << 18
-"""Bytes before the new ones that are read again: a call may have been open, and a dead end takes several tries."""
-
-SECONDS = 0.35
-"""How long reading may take: a hook has a second, and the rest waits for the next one."""
-
-LARGE = 1 << 19
-"""Bytes from which reading may take too long on a busy machine: an interrupted attempt is repeated with less time."""
-
-_NOTED = "noted"
-_BEGUN = "turn begun"
-
-
-def write_turn(
-    call: HookCall,
-    workspace: HookWorkspace,
-    *,
-    transcript: str = "",
-    agent: str = "",
-    seconds: float = SECONDS,
-    seen: list[Event] | None = None,
-) -> ScratchWriter | None:
-    """Journal what the transcript says since the last time, and render the scratch files; return their writer.
-
-    It is None if this session may have none. *transcript* is the file of the sub-agent *agent* (default: the session's
-    own). Reading ends after about *seconds*, and the next hook goes on from there. *seen* is given the events, if there
-    was time for all.
-    """
-    writer = writer_of(call, workspace)
-    if writer is None:
-        return None
-    from brim.scratch.model import ScratchModel
-
-    path = transcript or call.transcript
-    state = workspace.state(call.session)
-    noted = state.kept(_NOTED)
-    offsets = {key: at for key, at in noted.items() if type(at) is int} if isinstance(noted, dict) else {}
-    size = size_of(path)
-    start = offsets.get(agent, 0)
-    start = max(start if start <= size else 0, size - MOST)
-    model = ScratchModel(session=call.session, root=workspace.project or "")
-    until = workspace.clock() + _seconds(state, size - start, seconds)
-    end = start
-    if size > start:
-        end = _extract(model, call, path, start, agent, is_late=lambda: workspace.clock() > until, seen=seen)
-    if model.entries or _is_behind(writer):
-        writer.write_scratch(model)
-    state.keep(_BEGUN, 0)
-    if end != offsets.get(agent, 0):
-        state.keep(_NOTED, dict(list({**offsets, agent: end}.items())[-64:]))
-    return writer
-
-
-def _seconds(state: SessionState, pending: int, seconds: float) -> float:
-    """Return how long reading may take: half as long each time that a hook was ended before it had written."""
-    if pending <= LARGE:
-        return seconds
-    begun = state.kept_number(_BEGUN)
-    begun = begun if 0 <= begun < 20 else 0
-    state.keep(_BEGUN, begun + 1)
-    state.save()
-    return seconds / 2.0**begun
-
-
-def _extract(
-    model: ScratchModel,
-    call: HookCall,
-    path: str,
-    start: int,
-    agent: str,
-    *,
-    is_late: Callable[[], bool],
-    seen: list[Event] | None = None,
-) -> int:
-    """Give *model* the events of *path* from *start* on; return how far it came."""
-    from brim.tracking.readers import AnyReader
-    from brim.tracking.readers.stream import Feed
-
-    reader = AnyReader(FORMATS[call.agent])
-    reader.agent = agent
-    feed: Feed | None = None
-    late = False
-    for at, data in whole_lines(path, start, overlap=OVERLAP, most=MOST + OVERLAP):
-        if feed is None:
-            feed = Feed(reader=reader, start=at)
-        for event in feed.feed(data):
-            model.extract(event if event.session == call.session else event.replace(session=call.session))
-            if seen is not None:
-                seen.append(event)
-        if late := is_late() and feed.offset > start:
-            break
-    for event in reader.finish():
-        model.extract(event.replace(session=call.session))
-    if late and seen is not None:
-        seen.clear()
-    return max(start, feed.offset) if feed is not None else start
-
-
-def _is_behind(writer: ScratchWriter) -> bool:
-    """Whether the journal holds something that wasn't rendered yet."""
-    try:
-        journal = writer.read()
-        index = os.path.join(writer.folder, "scratch.md")
-        if not journal.entries:
-            return False
-        return not os.path.exists(index) or os.stat(index).st_mtime_ns <= os.stat(journal.path).st_mtime_ns
-    except (BrimError, OSError):
-        return False
 
 
 # Where the agent finds it -----------------------------------------------------------------------------------------

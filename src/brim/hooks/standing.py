@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from brim.behaviors.behavior import LIVE, Status
 from brim.errors import BrimError
 from brim.hooks.event import HookCall
-from brim.hooks.fullness import usage_now
+from brim.hooks.readings import usage_now
 from brim.hooks.state import HookWorkspace
 from brim.hooks.transcript import stat_of
 from brim.spend.ledger import ScopeStatus

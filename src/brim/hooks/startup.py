@@ -32,7 +32,7 @@ LIBRARY = """
 """
 """The modules of the standard library that hooks may import; those that aren't Python code are left to Python."""
 
-DOORS = ("adapters", "agents", "cli", "guard", "history", "install", "mcp", "report", "run", "web", "window")
+DOORS = ["adapters", "agents", "cli", "guard", "history", "install", "loopback", "mcp", "report", "run", "ui", "window"]
 """The packages that no hook imports."""
 
 

@@ -16,9 +16,9 @@ from contextlib import suppress
 from brim.config.places import home_folder, user_folder, without_bad_home
 from brim.hooks.attention import KEPT, SHORT
 from brim.hooks.client import mapping, text
-from brim.hooks.fullness import known_window
 from brim.hooks.gate import payer, session_scope
 from brim.hooks.process import is_disabled, is_paused
+from brim.hooks.readings import known_window
 from brim.hooks.state import LEFT_OUT, HookWorkspace, UsageSeen, log
 from brim.hooks.status_drawing import Look, draw, level_of
 from brim.record import Record

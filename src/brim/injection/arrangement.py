@@ -44,7 +44,7 @@ class Slot:
 
 
 class Limits(Record):
-    """What a text may take: tokens, and characters for clients that cut by them. None is no limit."""
+    """What a text may take: tokens, and characters for clients that cut by them. None means no limit."""
 
     tokens: int | None
     characters: int | None
@@ -67,7 +67,7 @@ class Arrangement:
         self.by_text = False
         """Whether units are those of the whole text, counted again for every question, not a sum."""
         self.room = None if limits.tokens is None else _room(costs, limits.tokens)
-        """The most units that are within the limit of tokens; None is no limit."""
+        """The most units that are within the limit of tokens; None means no limit."""
         self._standing: dict[Section, int] = {}
         self._counted, self.more, self._included = counted, more, 0
         self._wanted = sum(slot.mapped is not Tier.OMITTED for slot in self.slots)

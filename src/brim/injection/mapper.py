@@ -87,7 +87,7 @@ class ActivationTierMapper(Record):
         floor: str = "summary",
         more: int = 0,
     ) -> InjectionPlan:
-        """Return what of *results* goes in within *budget* tokens and *max_chars* characters (None is no limit).
+        """Return what of *results* goes in within *budget* tokens and *max_chars* characters (None means no limit).
 
         *results* are activations, or any pairs of id and value. Tokens are those of *counter*, else of *model*, else of
         o200k_base; *costs* takes the place of counting. *fill* promotes the highest into what is left. *whole* tells
@@ -150,14 +150,14 @@ class ActivationTierMapper(Record):
     def _mapped(self, behavior: Behavior, value: float, *, protected: bool, whole: bool) -> tuple[Tier, str]:
         """Return the most detailed tier that *behavior* may have, and why that one."""
         mapped = self.tier(value, BehaviorKind.DIRECTIVE)
-        least = {Tier.FULL: self.full, Tier.SUMMARY: self.summary}.get(mapped, self.name_only)
+        least = self.full if mapped is Tier.FULL else self.summary if mapped is Tier.SUMMARY else self.name_only
         reason = f"activation {value:.2f} is {'at least' if mapped else 'under'} {least:g}"
         if whole and (value > 0 or protected):
             mapped, reason = Tier.FULL, f"activation {value:.2f}, told whole"
         elif protected and mapped < Tier.SUMMARY:
             mapped, reason = Tier.SUMMARY, f"activation {value:.2f}; a constraint is never below summary"
         if behavior.status is Status.PENDING and mapped > Tier.SUMMARY:
-            mapped, reason = Tier.SUMMARY, "nobody confirmed it yet: at most a summary"
+            mapped, reason = Tier.SUMMARY, "not confirmed yet: at most a summary"
         return mapped, reason
 
 

@@ -43,7 +43,7 @@ class InjectionPlan(Record):
     items: tuple[Item, ...]
     total_tokens: Count
     token_budget: int | None
-    """None is no limit."""
+    """None means no limit."""
     characters: int
     """The length of the text."""
     max_chars: int | None

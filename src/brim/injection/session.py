@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from brim.injection.plan import InjectionPlan
 
 RENEWING = ("startup", "clear", "compact")
-"""Beginnings after which the rules are not in the window any more. ``resume`` is none of them."""
+"""Beginnings after which the rules are not in the window any more. ``resume`` isn't one."""
 
 
 class Shown(Record):
@@ -31,7 +31,7 @@ class Shown(Record):
 class Session:
     """Limits automatic injections. Only prompts that a person typed count.
 
-    The total is never exceeded; None is no limit. The n-th injection of the same behavior waits ``backoff`` * (n - 1)
+    The total is never exceeded; None means no limit. The n-th injection of a behavior waits ``backoff`` * (n - 1)
     prompts after the one before it; in more detail than ever before it is let through at once. A sub-agent (*parent*)
     has a window, and so a backoff, of its own, and spends from its parent's total.
     """
@@ -67,7 +67,7 @@ class Session:
 
     @property
     def remaining(self) -> int | None:
-        """Tokens that may still go in; None is no limit."""
+        """Tokens that may still go in; None means no limit."""
         if self.parent is not None:
             return self.parent.remaining
         return None if self.max_tokens is None else max(0, self.max_tokens - self.spent)

@@ -573,7 +573,7 @@ def _next_steps(here: Installation, changes: Sequence[Change], inside: Sequence[
     for target in here.installed(agents):
         if target.scope == "project":
             yield (f"{target.path}: has brim too, so its hooks run twice: 'brim doctor --fix' removes it there")
-    from brim.install.rule_files import floop_traces  # it brings a reader of Markdown
+    from brim.install.rule_files import floop_traces  # it brings the readers of rule files
 
     yield from (f"{path}: {text}" for path, text in floop_traces(here))
     served = served_agents(here.environ, here.project)

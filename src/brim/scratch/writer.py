@@ -112,7 +112,7 @@ class ScratchWriter:
     def append(self, kind: str, text: str) -> Entry | None:
         """Journal a *text* of one of the kinds ``HANDED``, at once; None if it is empty."""
         if kind not in HANDED:
-            raise InputError(f"{kind!r} cannot be added by itself: take one of {', '.join(HANDED)}")
+            raise InputError(f"{kind!r} cannot be added on its own: take one of {', '.join(HANDED)}")
         entry = draft(kind, text, session=self.session)
         if not entry.text.strip():
             return None

@@ -126,7 +126,7 @@ class ScopeStatus(Record):
     reserved: int = 0
     """What is set aside for requests that are not settled yet."""
     limit: int | None = None
-    """The limit in force, which an answer may have raised; None is no limit."""
+    """The limit in force, which an answer may have raised; None means no limit."""
     given: int | None = None
     """The limit as it was set."""
     held: int = 0

@@ -60,7 +60,7 @@ class Limit(Record):
     """
 
     given: int | None = None
-    """Micro-dollars as a person set it; None is no limit, 0 means that nothing may be spent."""
+    """Micro-dollars as a person set it; None means no limit, 0 means that nothing may be spent."""
     base: int | None = None
     """What ``continue`` adds a tenth of: as given, or as it was raised to."""
     amount: int | None = None
@@ -259,7 +259,7 @@ class InputRequested(CostNotice):
 class CostBudget:
     """A limit in micro-dollars, and what is spent of it.
 
-    *limit* None is no limit; 0 means that nothing may be spent. *warn* is the share of the limit that is worth a
+    *limit* None means no limit; 0 means that nothing may be spent. *warn* is the share of the limit that is worth a
     warning. What is spent here counts against *parent* too. *spent* is what a resumed job has spent already: a limit
     doesn't start over with a process.
 
@@ -385,7 +385,7 @@ def build_wrap_up_prompt(
 ) -> str:
     """Return the prompt that wraps the work up, to send as its own turn.
 
-    The prompt says that *limit* is reached only if it is; None is no limit. *held* is what that turn may cost at most;
+    The prompt says that *limit* is reached only if it is; None means no limit. *held* is the most that turn may cost;
     0 says nothing about it. *task* is folded to one line; *scratch_path* is where notes for the next agent belong.
     *unit* is what *spent* and *limit* count.
 

@@ -1,7 +1,7 @@
 """How behaviors, edges, triggers and costs of lines are kept in the file, and come back exactly as they were.
 
 A trigger is a term of ``brim.activation.relevance``, by which an index finds a behavior: a stem, or a key with what
-``brim.activation.graph`` files its values under. A trigger that is met does not say that the condition is; if none
+``brim.activation.source`` files its values under. A trigger that is met does not say that the condition is; if none
 is met, no condition is.
 """
 
@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 
-from brim.activation.graph import Node
 from brim.activation.relevance import ALWAYS, facts_filed, section_of
+from brim.activation.source import Node
 from brim.behaviors.behavior import Behavior, Edge, EdgeKind, Provenance, Usage
 from brim.behaviors.when import When
 from brim.errors import InputError, StoreError
@@ -52,7 +52,7 @@ NODE_COLUMNS = "id, conditions, words, injected, confirmed, overridden, last_use
 
 _TEXTS = ("canonical", "summary", "extra")
 
-INDEX_VERSION = "2"
+INDEX_VERSION = "3"
 """Raise it with every change of stems, inferred conditions or terms: the next command then writes them again."""
 
 
@@ -90,7 +90,7 @@ def inferred_column(behavior: Behavior) -> str:
 def behavior_of(row: Sequence[Any], *, new: bool = False) -> Behavior:
     """Return the behavior that a row of ``COLUMNS`` holds; of a *new* one, what is wrong with it was given."""
     try:
-        return _behavior(dict(zip(COLUMNS, row, strict=False)))
+        return _behavior(row[: len(COLUMNS)])
     except (InputError, ValueError, TypeError, AttributeError, RecursionError) as error:
         if new:
             raise InputError(f"the rule {row[0]!r} can't be stored: {error}") from None
@@ -102,13 +102,32 @@ def unreadable(id: object, error: Exception) -> StoreError:
     return StoreError(f"the rule {id!r} can't be read: {error}; 'brim backup restore' puts a backup back", "damaged")
 
 
-def _behavior(at: dict[str, Any]) -> Behavior:
-    usage = Usage(*used(*[at.pop(name) for name in Usage.__match_args__]))
-    when = when_of(at.pop("conditions"))
-    del at["live"], at["words"]
-    for names, read in _READERS.items():
-        at |= {name: read(at[name]) for name in names}
-    return Behavior(**at, when=when, usage=usage)
+def _behavior(row: Sequence[Any]) -> Behavior:
+    id, name, kind, scope, status, _, conditions, _, *use = row[:12]
+    priority, confidence, created, updated, superseded_by, supersedes = row[12:18]
+    tags, summary, provenance, canonical, variants, extra, blocks = row[18:]
+    return Behavior(
+        id,
+        name,
+        kind,
+        _text(canonical),
+        summary=_text(summary),
+        tags=_listed(tags),
+        when=when_of(conditions),
+        scope=scope,
+        status=status,
+        priority=_whole(priority),
+        confidence=confidence,
+        provenance=_provenance(provenance),
+        usage=Usage(*used(*use)),
+        supersedes=_listed(supersedes),
+        superseded_by=superseded_by,
+        variants=_listed(variants),
+        created_at=_time(created),
+        updated_at=_time(updated),
+        extra=_text(extra),
+        blocks=_listed(blocks),
+    )
 
 
 @lru_cache(256)
@@ -196,16 +215,6 @@ def _kept(text: str) -> str | bytes:
 
 def _text(kept: str | bytes) -> str:
     return kept if isinstance(kept, str) else kept.decode("utf-8", "surrogatepass")
-
-
-_READERS: dict[tuple[str, ...], Callable[[Any], object]] = {
-    _TEXTS: _text,
-    ("tags", "supersedes", "variants", "blocks"): _listed,
-    ("created_at", "updated_at"): _time,
-    ("priority",): _whole,
-    ("provenance",): _provenance,
-}
-"""How columns are read that hold something else than the field."""
 
 
 def node_of(row: Any) -> Node:

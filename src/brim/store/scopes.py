@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import Any, Self, TypeVar
 
-    from brim.activation.graph import Node
+    from brim.activation.source import Node
     from brim.behaviors.behavior import Behavior, Edge
     from brim.injection.session import Session
     from brim.store.store import Standing, Store

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import Any
 
-    from brim.activation.graph import Node
+    from brim.activation.source import Node
     from brim.behaviors.behavior import Behavior, Edge, EdgeKind, Status
     from brim.injection.session import Session
     from brim.store.database import Database

@@ -10,14 +10,15 @@ A hook multiplies stored costs by this ratio, so this file imports nothing that 
 from __future__ import annotations
 
 import math
-from collections import namedtuple
 from functools import cache
 
 from brim.files import data_rows
+from brim.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Protocol
+    from collections.abc import Iterator
+    from typing import Any, Protocol
 
     from brim.tokens.count import Basis
 else:
@@ -40,8 +41,8 @@ ANY_FAMILY = "*"
 """The row of the priors for every family that has none of its own."""
 
 
-class Calibration(namedtuple("Calibration", "ratio spread samples", defaults=(1.0, 0.0, 0.0))):
-    """What is known about a model's ratio: three numbers to store.
+class Calibration(Record):
+    """What is known about a model's ratio: three numbers to store. Unpacks into them.
 
     ``ratio`` is how many tokens the provider reports for one local token, from ``MIN_RATIO`` to ``MAX_RATIO``.
     ``spread`` is how far the observations scatter around it (a standard deviation). ``samples`` is a sum of weights: an
@@ -51,20 +52,21 @@ class Calibration(namedtuple("Calibration", "ratio spread samples", defaults=(1.
     Calibration(ratio=1.29, spread=0, samples=1)
     """
 
-    __slots__ = ()
+    ratio: float
+    spread: float
+    samples: float
 
-    def to_dict(self) -> dict[str, float]:
-        """Return the three numbers by name."""
-        return self._asdict()
-
-    def __new__(cls, ratio: float = 1.0, spread: float = 0.0, samples: float = 0.0) -> Calibration:
+    def __init__(self, ratio: float = 1.0, spread: float = 0.0, samples: float = 0.0) -> None:
         """Begin with *ratio* (a prior), or with what a store kept."""
         if not (MIN_RATIO <= ratio <= MAX_RATIO and 0 <= spread <= MAX_RATIO and 0 <= samples < math.inf):
             raise ValueError(
                 f"a calibration needs a ratio of {MIN_RATIO} to {MAX_RATIO}, a spread and a number of samples from 0"
                 f" on, not {ratio}, {spread}, {samples}"
             )
-        return super().__new__(cls, float(ratio), float(spread), float(samples))
+        super().__init__(float(ratio), float(spread), float(samples))
+
+    def __iter__(self) -> Iterator[float]:
+        return iter(self._values())
 
     def observe(self, reported: float, local: float) -> Calibration:
         """Return what is known after another report.
@@ -92,20 +94,25 @@ class Calibration(namedtuple("Calibration", "ratio spread samples", defaults=(1.
         return f"Calibration(ratio={self.ratio:.4g}, spread={self.spread:.4g}, samples={self.samples:.4g})"
 
 
-class Ratio(namedtuple("Ratio", "value low high basis")):
+class Ratio(Record):
     """A ratio to multiply a local count by, the interval it lies in, and the ``basis`` that the product has.
 
     It unpacks into ``Count.scaled``: ``local.scaled(*ratio_for(...))``. The basis is ``calibrated`` if it was learned,
     ``estimated`` if it is a prior, ``exact`` if there is nothing to learn.
     """
 
-    __slots__ = ()
+    value: float
+    low: float
+    high: float
+    basis: Basis
 
-    def __new__(cls, value: float, low: float, high: float, basis: Basis) -> Ratio:
-        """Make a ratio; ``low <= value <= high``."""
-        if not 0 < low <= value <= high:
-            raise ValueError(f"a ratio needs 0 < low <= value <= high, not low {low}, value {value}, high {high}")
-        return super().__new__(cls, value, low, high, basis)
+    def __post_init__(self) -> None:
+        if not 0 < self.low <= self.value <= self.high:
+            numbers = f"low {self.low}, value {self.value}, high {self.high}"
+            raise ValueError(f"a ratio needs 0 < low <= value <= high, not {numbers}")
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._values())
 
     def __repr__(self) -> str:
         return f"Ratio({self.value:.4g}, {self.basis}, {self.low:.4g} to {self.high:.4g})"

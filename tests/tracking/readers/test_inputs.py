@@ -5,7 +5,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim.tracking.readers.fields import arguments, command_line, named
+from brim.tracking.readers.fields import arguments, named
+from brim.tracking.readers.tools import command_line
 from tests.tracking.readers.mutated import ANYTHING
 
 

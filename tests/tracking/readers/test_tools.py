@@ -7,7 +7,7 @@ from importlib import resources
 import pytest
 
 from brim.tracking.events import TOOLS
-from brim.tracking.readers.fields import tool_of
+from brim.tracking.readers.tools import tool_of
 
 
 @pytest.mark.parametrize(

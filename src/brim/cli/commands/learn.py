@@ -56,7 +56,7 @@ LONGEST = 300
 """Characters of a summary that are printed: a rule without a place to cut is its own summary."""
 
 MOST_ASKED = 3
-"""Contradicted rules that a person is asked about, or told of."""
+"""Contradicted rules that a person is asked about, or told about."""
 
 
 @command(

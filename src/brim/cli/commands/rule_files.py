@@ -93,7 +93,7 @@ def export(options: Namespace) -> int:
     with workspace.open() as scopes:
         store = scopes.project if scope == "project" else scopes.user
         if store is None:
-            raise StoreError(f"nothing is stored for this {scope} yet: 'brim learn' makes a beginning", "missing")
+            raise StoreError(f"nothing is stored for this {scope} yet: teach a rule with 'brim learn'", "missing")
         with store.reading():
             stored, every_edge = store.behaviors(), store.all_edges()
     behaviors, edges, left_out = exported(stored, every_edge, everything=options.everything)

@@ -321,7 +321,8 @@ def _show_diagnosis(found: Diagnosis) -> None:
         missing = each.text == "not found"
         state = paint(f"{'not found' if missing else each.state:<9}", _COLOURS[each.state])
         text = "\n".join([home_path(each.text), *each.facts.get("lines", ())])
-        rows.append((f"{each.what[:1].upper() + each.what[1:]:<11}  {state}", " " if missing else text))
+        what = each.what if "agent" in each.facts else each.what[:1].upper() + each.what[1:]
+        rows.append((f"{what:<11}  {state}", " " if missing else text))
     say(facts(rows))
     if found.wrong:
         fix = " ('brim doctor --fix' fixes what it can)" if any(each.fix == FIX for each in found.wrong) else ""

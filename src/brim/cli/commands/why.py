@@ -177,7 +177,7 @@ def _why_rule(options: Namespace) -> int:
     workspace, agent = _as_agent(options, {START_KEY: options.token_budget})
     context = situation_of(options, workspace)
     with workspace.open() as scopes:
-        behavior = find_rule(scopes, options.id)
+        behavior = _rule_meant(scopes, options.id)
         who = {field: as_object(behavior)[field] for field in ("id", "name", "kind", "status")}
         if behavior.live:
             planner, read = _planner(options, workspace, scopes, context, agent)
@@ -191,6 +191,15 @@ def _why_rule(options: Namespace) -> int:
     if behavior.scope == "project":
         tell_trust(workspace)
     return 0
+
+
+def _rule_meant(scopes: Scopes, text: str) -> Behavior:
+    try:
+        return find_rule(scopes, text)
+    except InputError as error:
+        if len(text.split()) < 2:
+            raise
+        raise InputError(f"{error}; 'brim why --prompt TEXT' shows what a prompt brings") from None
 
 
 def _put_away(scopes: Scopes, behavior: Behavior) -> str:
@@ -282,7 +291,7 @@ def active(options: Namespace) -> int:
 
 @command(
     option("--tiered", action="store_true", help="by tiers: whole, as a summary, or by name"),
-    planning("tokens that it may take; 0 is no limit (default: the setting token_budget.default)"),
+    planning("tokens that it may take; 0 means no limit (default: the setting token_budget.default)"),
     add_situation,
     add_json,
 )

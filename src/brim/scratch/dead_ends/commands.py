@@ -6,7 +6,8 @@ import re
 from functools import cache
 from itertools import pairwise
 
-from brim.behaviors.shell import launched, pieces, program
+from brim.behaviors.programs import launched, program
+from brim.behaviors.shell import pieces
 from brim.files import data_lines, data_rows
 from brim.record import Record
 

@@ -50,7 +50,7 @@ class Change(Record):
         if self.by:
             return f"{self.path}: by {masked_line(self.by, _LONGEST_PIECE)}"
         if self.old is None and self.new is None:
-            return self.path if self.whole is None else f"{self.path} written anew"
+            return self.path if self.whole is None else f"{self.path} rewritten"
         return f"{self.path}: {_short(self.old)} -> {_short(self.new)}"
 
 

@@ -1,8 +1,9 @@
 """Who wrote this line, and what happened in it?
 
 ``claude``, ``codex``, ``gemini`` and ``opencode`` have the readers of each client's formats, ``api`` those of plain
-responses; ``fields`` is what they share. ``stream`` reads lines as they come, and the files of a session. ``AnyReader``
-finds out which format a line has. Readers never raise on what is in a line.
+responses; ``fields`` is what they share, and ``tools`` knows which tool a name means. ``stream`` reads lines as they
+come, and the files of a session. ``AnyReader`` finds out which format a line has. Readers never raise on what is in a
+line.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def format_of(line: Mapping[str, Any]) -> str | None:
 
 
 class AnyReader:
-    """Reads lines of any format: it is found out, and kept as long as the lines are of it.
+    """Reads lines of any format: it is inferred, and kept as long as the lines have it.
 
     It never raises. With *format* every line is read as that.
     """

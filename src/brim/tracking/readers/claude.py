@@ -40,11 +40,11 @@ from brim.tracking.readers.fields import (
     text,
     text_of,
     tokens,
-    tool_of,
     value,
     whole,
 )
 from brim.tracking.readers.stream import parsed_line
+from brim.tracking.readers.tools import tool_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

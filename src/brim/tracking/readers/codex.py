@@ -33,7 +33,6 @@ from brim.tracking.readers.fields import (
     Bounded,
     LineReader,
     arguments,
-    command_line,
     count,
     flag,
     items,
@@ -44,10 +43,10 @@ from brim.tracking.readers.fields import (
     text,
     text_of,
     tokens,
-    tool_of,
     value,
 )
 from brim.tracking.readers.stream import parsed_line
+from brim.tracking.readers.tools import command_line, tool_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

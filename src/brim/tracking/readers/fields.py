@@ -11,13 +11,13 @@ import math
 from collections import OrderedDict
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import cache
 
 from brim.errors import InputError
 from brim.files import data_rows
 from brim.models.names import clean, spellings, split_window
 from brim.models.usage import Tokens, read_usage
 from brim.tracking.events import Message, StateSeen, ToolCall, ToolResult
+from brim.tracking.readers.tools import command_line, tool_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -156,7 +156,6 @@ _NAMES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "edit": {**_PATH, "old_string": ("old_string", "oldString"), "new_string": ("new_string", "newString")},
 }
 """What is given to a tool, and what clients call it."""
-_SHELLS = ("sh", "bash", "zsh", "dash", "fish", "pwsh", "powershell", "cmd.exe")
 
 
 def arguments(raw: object) -> dict[str, Any]:
@@ -186,16 +185,6 @@ def named(tool: str, given: Mapping[str, Any]) -> dict[str, Any]:
     return known
 
 
-def command_line(command: object) -> str:
-    """Return *command* as one text: of ``["bash", "-lc", "make test"]`` only what the shell was given."""
-    if not isinstance(command, list):
-        return command if isinstance(command, str) else ""
-    words = [word for word in command if isinstance(word, str)]
-    if len(words) == 3 and words[0].rsplit("/", 1)[-1].rsplit("\\", 1)[-1] in _SHELLS and words[1].startswith("-"):
-        return words[2]
-    return " ".join(words)
-
-
 def _todos(given: Mapping[str, Any]) -> list[dict[str, str]]:
     found = []
     for todo in items(given, "todos") or items(given, "plan") or items(given, "items"):
@@ -204,20 +193,6 @@ def _todos(given: Mapping[str, Any]) -> list[dict[str, str]]:
             done = "" if "completed" not in todo else "completed" if flag(todo, "completed") else "pending"
             found.append({"content": next(filter(None, words), ""), "status": text(todo, "status") or done})
     return found
-
-
-@cache
-def _tools() -> dict[str, str]:
-    return {name.lower(): tool for tool, names in data_rows(__file__, "tools.tsv") for name in names.split()}
-
-
-def tool_of(name: str) -> str:
-    """Return which of ``events.TOOLS`` the tool *name* is, empty if that isn't known. Case doesn't matter.
-
-    >>> tool_of("MultiEdit"), tool_of("run_shell_command"), tool_of("mcp__budget__status")
-    ('edit', 'shell', '')
-    """
-    return _tools().get(name.lower(), "")
 
 
 def refusal_in(answer: str) -> str:

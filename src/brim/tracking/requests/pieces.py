@@ -19,7 +19,8 @@ from brim.files import data_rows
 from brim.masking import mask
 from brim.tokens.messages import Framing, measure
 from brim.tracking.compaction import fold
-from brim.tracking.readers.fields import Bounded, arguments, mapping, named, text, tool_of
+from brim.tracking.readers.fields import Bounded, arguments, mapping, named, text
+from brim.tracking.readers.tools import tool_of
 
 SYSTEM, TOOLS, MEMORY, REMINDERS, BRIM = "system prompt", "tools", "memory files", "reminders", "brim"
 YOURS, TASK, AGENTS, THINKING = "your words", "task of the main agent", "agent's words", "thinking"

@@ -3,7 +3,7 @@
 
 function put(id, html) {
   const target = document.getElementById(id);
-  // Whoever is about to use a button or a field isn't disturbed.
+  // Don't disturb a person who is about to use a button or a field.
   if (!target || target.innerHTML === html || target.contains(document.activeElement)) return;
   target.innerHTML = html;
 }

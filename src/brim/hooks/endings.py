@@ -1,0 +1,128 @@
+"""The end of a turn, of a sub-agent or of a session: what it cost is settled, and what it left is written down."""
+
+from __future__ import annotations
+
+import json
+import time
+
+from brim.hooks.event import NOTHING, joined
+from brim.hooks.fullness import LOOKED, context_note
+from brim.hooks.process import attempt
+from brim.hooks.scratchpad import writer_of
+from brim.hooks.settlement import cost_note
+from brim.hooks.transcript import size_of, stat_of, tail_lines
+from brim.hooks.turns import note_turn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from brim.hooks.event import Answer, HookCall
+    from brim.hooks.state import HookWorkspace
+    from brim.tracking.events import Event
+
+SECONDS, LEAST = 0.4, 0.05
+"""How long the end of a turn may read in all, and what journaling gets at least; the next hook reads on."""
+
+LARGE = 1 << 21
+"""Bytes since the last end of a turn from which on the last answer isn't waited for."""
+
+
+def end(call: HookCall, workspace: HookWorkspace) -> Answer:
+    """Settle what a turn, sub-agent or session cost, and journal what it left.
+
+    The human is told at the end of a turn; at the end of a session nothing is shown.
+    """
+    if workspace.only_injects or not call.session:
+        return NOTHING
+    if call.event == "stop" and call.agent == "claude":
+        attempt(_await, call, workspace)
+    begun = time.monotonic()
+    window = attempt(context_note, call, workspace) if call.event == "stop" else NOTHING
+    told = joined(window, attempt(cost_note, call, workspace))
+    left = max(LEAST, SECONDS - (time.monotonic() - begun))
+    reminds = call.event == "stop" and call.agent != "gemini" and workspace.config.yours["hooks.remind_at_stop"]
+    seen: list[Event] | None = [] if reminds else None
+    attempt(lambda call, workspace: note_turn(call, workspace, left, seen), call, workspace)
+    if call.event == "session_end":
+        attempt(_close, call, workspace)
+        return NOTHING
+    return joined(told, attempt(lambda call, workspace: _remind(call, workspace, seen), call, workspace))
+
+
+def _remind(call: HookCall, workspace: HookWorkspace, seen: list[Event] | None) -> Answer | None:
+    if not seen:
+        return None
+    from brim.hooks.reminder import remind
+
+    return remind(call, workspace, seen)
+
+
+def _await(call: HookCall, workspace: HookWorkspace) -> None:
+    # After more than that, reading takes all the time that there is.
+    if size_of(call.transcript) - workspace.state(call.session).kept_number(LOOKED) <= LARGE:
+        await_answer(call, workspace)
+
+
+def _close(call: HookCall, workspace: HookWorkspace) -> None:
+    """Close the session's scratch files: the next session may have the project's own."""
+    if (writer := writer_of(call, workspace)) is not None:
+        writer.close()
+
+
+# The last answer of a turn ----------------------------------------------------------------------------------------
+
+PATIENCE = 0.25
+"""Seconds that are waited at most for a turn's last answer."""
+LIVE = 900.0
+"""Seconds after which a transcript that wasn't written to isn't in use any more."""
+
+_STEP = 0.01
+_LONGEST = 80
+_TAIL = 1 << 17
+
+
+def await_answer(call: HookCall, workspace: HookWorkspace) -> bool:
+    """Wait until the transcript has the answer that ended the turn; return whether it has it now.
+
+    In a terminal Claude Code reports the end of a turn 40 to 180 milliseconds before it writes the turn's last answer.
+    Without this, its cost and tokens would be noticed one event late. There is nothing to wait for if the client
+    doesn't say what the answer was, or the transcript isn't in use.
+    """
+    words = _last_words(call.data.get("last_assistant_message"))
+    size = _live_size(call.transcript, workspace.now) if words else -1
+    if size < 0:
+        return False
+    end = workspace.clock() + PATIENCE
+    while not _is_there(words, call.transcript):
+        before = size
+        while size == before:
+            if workspace.clock() >= end:
+                return False
+            workspace.sleep(_STEP)
+            size = _live_size(call.transcript, workspace.now)
+    return True
+
+
+def _last_words(answer: object) -> bytes:
+    """Return the end of *answer* as a transcript has it: one line per block, letters not escaped."""
+    if not isinstance(answer, str):
+        return b""
+    line = answer.rstrip().rpartition("\n")[2].rpartition("\ufffd")[2]
+    return json.dumps(line[-_LONGEST:], ensure_ascii=False)[1:-1].encode("utf-8", "replace")
+
+
+def _is_there(words: bytes, path: str) -> bool:
+    """Whether an answer since the last prompt or result has *words*: an older one may have them too."""
+    lines = tail_lines(path, most=_TAIL)
+    next(lines, None)  # the unfinished line at the end, mostly empty
+    for line in lines:
+        if b'"assistant"' in line and words in line:
+            return True
+        if b'"user"' in line:
+            return False
+    return False
+
+
+def _live_size(path: str, now: float) -> int:
+    """Return how many bytes the transcript has, -1 if there is none or it isn't in use."""
+    found = stat_of(path)
+    return found.st_size if found is not None and abs(now - found.st_mtime) < LIVE else -1
