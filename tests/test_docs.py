@@ -58,7 +58,7 @@ def test_every_measured_table_is_there_and_can_be_measured_again() -> None:
     sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "bench").glob("*.py"))
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
-        found = re.findall(r"^<!-- bench: (.+) -->\n(.*?)^<!-- end -->$", text, re.DOTALL | re.MULTILINE)
+        found = re.findall(r"^<!-- bench: ([^\n]+) -->\n(.*?)^<!-- end -->$", text, re.DOTALL | re.MULTILINE)
         assert len(found) == text.count("<!-- bench: ")
         for name, shown in found:
             assert f'"{name}": ' in sources, f"{named(page)}: no benchmark writes {name!r}"
