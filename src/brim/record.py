@@ -37,26 +37,31 @@ class Record:
     _defaults: dict[str, object] = {}  # noqa: RUF012 (each class has its own)
 
     def __init_subclass__(cls) -> None:
-        cls.__match_args__ = tuple(dict.fromkeys((*cls.__match_args__, *cls.__annotations__)))  # type: ignore[misc]
-        own = {name: value for name, value in vars(cls).items() if name in cls.__match_args__}
-        cls._defaults = {**cls._defaults, **own} if own else cls._defaults
+        own = vars(cls)
+        fields = dict.fromkeys((*cls.__match_args__, *cls.__annotations__))
+        cls.__match_args__ = tuple(fields)  # type: ignore[misc]
+        cls._defaults = {**cls._defaults, **{name: own[name] for name in fields if name in own}}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        names, values = self.__match_args__, self.__dict__
+        names = self.__match_args__
+        self.__dict__.update(zip(names, args))  # noqa: B905 (a hook makes a thousand, and strict= takes its time)
         if kwargs or len(args) != len(names):
-            given = names[: len(args)]
-            wrong = [name for name in kwargs if name in given or name not in names]
-            if len(args) > len(names):
-                raise TypeError(f"{type(self).__name__} takes {len(names)} fields, not {len(args)}")
-            if wrong:
-                raise TypeError(f"{type(self).__name__} got an unexpected or repeated field {wrong[0]!r}")
-            values.update(self._defaults)
-            values.update(kwargs)
-        values.update(zip(names, args))  # noqa: B905 (a hook makes a thousand records, and strict= takes its time)
-        if len(values) < len(names):
-            missing = next(name for name in names if name not in values)
-            raise TypeError(f"{type(self).__name__} needs the field {missing!r}")
+            self._complete(args, kwargs)
         self.__post_init__()
+
+    def _complete(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Take the fields that were given by name, and the defaults of those that weren't given."""
+        names, values, kind = self.__match_args__, self.__dict__, type(self).__name__
+        if len(args) > len(names):
+            raise TypeError(f"{kind} takes {len(names)} fields, not {len(args)}")
+        if not values.keys().isdisjoint(kwargs):
+            raise TypeError(f"{kind} got a repeated field {next(name for name in kwargs if name in values)!r}")
+        values.update({**self._defaults, **values, **kwargs})
+        if len(values) != len(names) or not all(map(values.__contains__, names)):
+            unknown = [name for name in kwargs if name not in names]
+            problem = f"got an unexpected field {unknown[0]!r}" if unknown else ""
+            missing = [name for name in names if name not in values]
+            raise TypeError(f"{kind} {problem or f'needs the field {missing[0]!r}'}")
 
     def __post_init__(self) -> None:
         """Check the values; a subclass may override this."""

@@ -2,8 +2,8 @@
 
 ``behavior`` has the things themselves (``Behavior``, ``Edge``) and ``when`` their conditions. ``words``, ``stems`` and
 ``tasks`` find what a text is about, ``inference`` what a rule is for, ``summary`` cuts one without changing its sense.
-``blocks`` are what a rule refuses, and ``shell`` reads the commands that they are compared with. ``sentences`` says in
-words when a rule is heard.
+``blocks`` are what a rule refuses; ``shell`` reads the commands that they are compared with, and ``programs`` knows
+which program one runs. ``sentences`` says in words when a rule is heard.
 
 ``corrections`` notices a correction in a prompt, and ``learning`` makes rules of corrections and feedback. ``clauses``
 takes a rule apart; ``duplicates`` and ``contradictions`` compare rules by that. ``graph`` checks how they are

@@ -8,6 +8,7 @@ tail of a path. ``{a,b}`` is either: ``alternatives`` writes such a pattern out.
 from __future__ import annotations
 
 import re
+from collections import namedtuple
 from functools import lru_cache
 
 from brim.errors import InputError
@@ -15,7 +16,7 @@ from brim.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     Given = str | Iterable[str] | None
 
@@ -39,18 +40,8 @@ EDITING = "editing"
 NOT_CI = ("environment", ("not ci",))
 """A condition that nothing has to confirm: the rule counts as one without it, but not in CI."""
 
-
-class Match(Record):
-    """What became of each condition: three tuples of keys, into which it unpacks."""
-
-    confirmed: tuple[str, ...]
-    contradicted: tuple[str, ...]
-    """One of these, and the behavior is out."""
-    absent: tuple[str, ...]
-
-    def __iter__(self) -> Iterator[tuple[str, ...]]:
-        return iter(self._values())
-
+Match = namedtuple("Match", ("confirmed", "contradicted", "absent"))
+"""What became of each condition: three tuples of keys. One contradicted key, and the behavior is out."""
 
 _NOTHING_ASKED = Match((), (), ())
 

@@ -187,7 +187,8 @@ class RequestIndex:
         ratios, hidden = learned_from(requests)
         ends = max((each.time for each in requests if each.time is not None), default=0.0)
         state = zlib.compress(json.dumps(dict(mark.state), separators=(",", ":")).encode(), 1)
-        row = (file, mark.offset, mark.check, state, ends, json.dumps(ratios), json.dumps(hidden))
+        numbers = {model: [*calibration] for model, calibration in ratios.items()}
+        row = (file, mark.offset, mark.check, state, ends, json.dumps(numbers), json.dumps(hidden))
         try:
             with open_index(self._path, make=True) as database, database.writing():
                 forget_gone(database, "threads")

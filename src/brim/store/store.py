@@ -57,6 +57,7 @@ _POSTINGS = """
     SELECT t.trigger, b.id, t.weight FROM triggers t JOIN behaviors b ON b.number = t.behavior
     WHERE t.trigger IN ({})
 """
+_ANY_SECTION = "SELECT 1 FROM behaviors WHERE section <> '' LIMIT 1"
 _SECTIONS = """
     SELECT section, id FROM behaviors WHERE live AND section <> '' AND section IN (
         SELECT section FROM behaviors WHERE id IN ({})
@@ -139,7 +140,8 @@ class Store(Closing):
 
     def sections(self, ids: Collection[str]) -> list[Any]:
         """Return every live behavior that stands in a section with one of *ids*: the section, and its id."""
-        return self.database.rows_in(_SECTIONS, ids) if self.database.version >= BLOCKS_SINCE else []
+        has_any = self.database.version >= BLOCKS_SINCE and self.database.row(_ANY_SECTION) is not None
+        return self.database.rows_in(_SECTIONS, ids) if has_any else []
 
     def _node_rows(self, where: str, values: Collection[str], known: dict[str, Standing | None] | None) -> list[Any]:
         sql = self._readable(f"SELECT {NODE_COLUMNS} FROM behaviors WHERE {where}", "inferred", "'[]'")  # noqa: S608
