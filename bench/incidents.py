@@ -9,7 +9,6 @@ ends its turn.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -27,7 +26,7 @@ from brim.spend.money import PriceList
 from brim.spend.periods import in_unit, read_ceiling
 from brim.store import open_ledger, open_store
 from brim.store.project import place_of
-from report import Target, print_targets, table, this_machine
+from report import Target, arguments, finish, table, this_machine
 
 Line = dict[str, Any]
 
@@ -284,12 +283,8 @@ def measure(incident: Incident) -> Outcome:
 
 def main() -> int:
     """Measure, print, and return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="only the first three")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
-    options = parser.parse_args()
-    machine = this_machine()
-    print(machine)
+    options = arguments(__doc__, quick="only the first three").parse_args()
+    print(this_machine())
     found = [measure(each) for each in INCIDENTS[: 3 if options.quick else None]]
     heads = ["", "report", "client", "limit", "without brim", "one answer", "in flight", "held at call", "came to",
              "beyond the limit", "refusals until the turn ends"]  # fmt: skip
@@ -298,12 +293,7 @@ def main() -> int:
         Target(f"{each.name}: beyond the limit, in answers", each.beyond / each.one, at_most=each.in_flight + 1)
         for each in found
     ]
-    missed = print_targets(targets)
-    if options.json:
-        outcomes = [{**asdict(each), "beyond": each.beyond} for each in found]
-        everything = {"machine": machine, "incidents": outcomes, "targets": [target.as_dict() for target in targets]}
-        options.json.write_text(json.dumps(everything, indent=1) + "\n", encoding="utf-8")
-    return 1 if missed else 0
+    return finish(options, {"incidents": [{**asdict(each), "beyond": each.beyond} for each in found]}, targets)
 
 
 def _row(outcome: Outcome) -> list[str]:
