@@ -1,29 +1,25 @@
-"""Incidents that people reported, replayed through the installed hooks: ``python bench/incidents.py``.
+"""Incidents that people reported, replayed through brim's hooks: ``python bench/incidents.py``.
 
 ``bench/incidents`` has what real clients wrote and gave to their hooks when a scripted model did what the reports say;
-``python -m tests.e2e.incidents`` records it. Here the same lines are written and the launcher gets the same input, in
-the same order, with a limit set. What counts is how far beyond the limit the sum was when the last thread was held;
-exits with 1 if that is more than the calls in flight and one answer. Threads that are held go on to ask, to see when
-the hook ends their turn.
+``python -m tests.e2e.incidents`` records it. Here the same lines are written and the hooks get the same input, in the
+same order and at the same time, with a limit set. What counts is how far beyond the limit the sum was when the last
+thread was held; exits with 1 if that is more than the calls in flight and one answer. Threads that are held go on to
+ask, to see when the hook ends their turn.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
-import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from brim.install.agents import launcher_path, status_path
-from brim.install.launchers import install_launchers
+from brim.hooks.process import answer_to
+from brim.hooks.statusline import lines_for
 from brim.models.usage import Tokens
 from brim.spend.money import PriceList
 from brim.spend.periods import in_unit, read_ceiling
@@ -36,7 +32,6 @@ Line = dict[str, Any]
 FOLDER = Path(__file__).parent / "incidents"
 MOST_REFUSALS = 10
 """After so many refused calls a turn isn't ended."""
-STAMP = re.compile(r'"(20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?)Z"')
 BEFORE, AFTER = ("PreToolUse", "BeforeTool"), ("PostToolUse", "PostToolUseFailure", "AfterTool")
 
 
@@ -52,10 +47,10 @@ class Case:
 
 
 CASES = (
-    Case("one command, again and again", "loop-claude", "2/day"),
-    Case("two searches in turn", "loop-codex", "2/day"),
-    Case("one request for hours", "loop-gemini", "2/day"),
-    Case("sub-agents, 8 at once", "sub-agents", "10/day"),
+    Case("one command, again and again", "loop-claude", "1/day"),
+    Case("two searches in turn", "loop-codex", "1/day"),
+    Case("one request for hours", "loop-gemini", "1/day"),
+    Case("sub-agents, 8 at once", "sub-agents", "5/day"),
     Case("one of these sub-agents", "sub-agents", "50k tokens", subagent=True),
     Case("a plan used up in 3 prompts", "plan-claude", "90%/5h"),
     Case("the same in Codex", "plan-codex", "90%/5h"),
@@ -83,16 +78,14 @@ class Recording:
             return Tokens(input=8, cache_write_5m=fresh, cache_read=read, output=output)
         return Tokens(input=fresh, cache_read=read, output=output)
 
-    def placed(self, folder: Path, now: float) -> list[Line]:
-        """Return the events as if the last one happened *now*, in a home that is *folder*."""
-        ends = max(event["at"] for event in self.events if "at" in event)
+    def placed(self, folder: Path) -> list[Line]:
+        """Return the events in a home that is *folder*."""
+        return list(json.loads(json.dumps(self.events).replace("/home/user", str(folder))))
 
-        def moved(found: re.Match[str]) -> str:
-            at = datetime.fromisoformat(f"{found[1]}+00:00").timestamp() + now - ends
-            return f'"{datetime.fromtimestamp(at, UTC):%Y-%m-%dT%H:%M:%S.%f}"'[:-4] + 'Z"'
-
-        text = STAMP.sub(moved, json.dumps(self.events)).replace("/home/user", str(folder))
-        return list(json.loads(text))
+    @property
+    def begins(self) -> float:
+        """When it began, in seconds since 1970."""
+        return min(float(event["at"]) for event in self.events if "at" in event)
 
 
 class Replay:
@@ -105,13 +98,11 @@ class Replay:
         open_store(str(self.home / "brim.db")).close()
         if case is not None:  # the limit alone
             (self.home / "config.yaml").write_text("hooks:\n  loops: off\n", encoding="utf-8")
-            with open_ledger(str(self.home / "brim.db")) as ledger:
+            with open_ledger(str(self.home / "brim.db"), clock=lambda: recording.begins) as ledger:
                 scope = ledger.project(place_of(str(self.project)))
-                ledger.allow(scope, read_ceiling(case.limit, subagent=case.subagent), including_past=True)
-        install_launchers(str(self.home))
-        self.launchers = {"hook": launcher_path(str(self.home)), "statusline": status_path(str(self.home))}
-        self.environ = {"HOME": str(folder), "PATH": os.environ["PATH"], "CLAUDE_PROJECT_DIR": str(self.project)}
-        self.events = recording.placed(folder, time.time())
+                ledger.allow(scope, read_ceiling(case.limit, subagent=case.subagent))
+        self.environ = {"HOME": str(folder), "BRIM_HOME": str(self.home), "CLAUDE_PROJECT_DIR": str(self.project)}
+        self.events = recording.placed(folder)
         self.calls: dict[str, int] = {}
         """Calls of each thread: as many as its answers."""
         self.came_to: dict[str, int] = {}
@@ -138,7 +129,7 @@ class Replay:
                 continue
             if name in BEFORE:
                 self.calls[thread] = self.calls.get(thread, 0) + 1
-            answer = self._launch(event["hook"], given)
+            answer = self._answer(event["hook"], given, event["at"])
             if name in BEFORE:
                 is_held[thread] = _is_held(answer)
                 if is_held[thread]:
@@ -156,17 +147,12 @@ class Replay:
         with path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
 
-    def _launch(self, hook: list[str], given: Line) -> Line:
-        name, *words = hook
-        ran = subprocess.run(
-            [self.launchers[name], *words],
-            input=json.dumps(given).encode(),
-            capture_output=True,
-            env=self.environ,
-            check=False,
-            timeout=60,
-        )
-        return dict(json.loads(ran.stdout)) if ran.stdout.startswith(b"{") else {}
+    def _answer(self, hook: list[str], given: Line, at: float) -> Line:
+        if hook[0] == "statusline":
+            lines_for(json.dumps(given).encode(), self.environ, now=at)
+            return {}
+        _, event, agent = hook
+        return dict(json.loads(answer_to(event, agent, given, self.environ, now=at) or "{}"))
 
 
 def thread_of(event: Line) -> str:
@@ -222,9 +208,11 @@ def measure(case: Case) -> Outcome:
         if case.recording.startswith("loop"):
             looping.run(until_held=True)
     ceiling = read_ceiling(case.limit, subagent=case.subagent)
-    price = PriceList().request(takes, about["model"], time.time()) or 0
+    price = PriceList().request(takes, about["model"], recording.begins) or 0
     one = {"usd": price, "tokens": takes.fresh, "percent": round(100 * about["percent"])}[ceiling.unit]
-    begins, amount = (2_000, 100 * ceiling.amount) if ceiling.unit == "percent" else (0, ceiling.amount)
+    begins, amount = (
+        (round(100 * about["begins"]), 100 * ceiling.amount) if ceiling.unit == "percent" else (0, ceiling.amount)
+    )
     calls = [event["given"] for event in recording.events if event.get("given", {}).get("hook_event_name") in BEFORE]
     threads = [str(each.get("agent_id") or "") for each in calls]
     held = {thread: replay.came_to.get(thread, replay.calls[thread]) for thread in replay.calls}
@@ -241,11 +229,13 @@ def main() -> int:
     """Measure, print, and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="only the first three")
+    parser.add_argument("--only", metavar="RECORDING", help="only the cases of this recording")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
     options = parser.parse_args()
     machine = this_machine()
     print(machine)
-    found = [measure(each) for each in CASES[: 3 if options.quick else None]]
+    cases = [each for each in CASES[: 3 if options.quick else None] if options.only in (None, each.recording)]
+    found = [measure(each) for each in cases]
     heads = ["", "report", "client", "limit", "recorded", "one answer", "in flight", "held at call", "came to",
              "beyond the limit", "refusals until the turn ends", "held as a loop at call"]  # fmt: skip
     table("Incidents, replayed with a limit", heads, [_row(each) for each in found], [])

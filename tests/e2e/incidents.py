@@ -13,6 +13,7 @@ import re
 import shlex
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,8 +26,23 @@ from tests.e2e.script import Asked, Call, Say, Sent, Step
 from tests.e2e.world import Terminal, World
 
 FOLDER = ROOT / "bench" / "incidents"
-MOST = 160
+MOST = 120
 """Characters of a text that are kept."""
+LEFT_OUT = frozenset(
+    ("attachment", "api-request", "api-request-blob", "api-request-shape", "last-prompt", "atis-latch", "tools-used")
+)
+"""Lines of Claude Code's transcripts that say nothing about money."""
+DETAILS = frozenset(
+    (
+        *("parentUuid", "requestRef", "toolUseResult", "perTurnEffort", "promptCacheRequested", "requestedModel"),
+        *("toolInputStreamMs", "userType", "apiBlockIndex", "entrypoint", "madeBy", "gitBranch", "stop_details"),
+        *("output_tokens_details", "server_tool_use", "fallback_credit", "inference_geo", "permission_mode", "effort"),
+        *("base_instructions", "prompt_cache", "workspace"),
+    )
+)
+"""Fields that are left out."""
+BEGINS = 60.0
+"""Percent of a plan's window that are used when it begins."""
 WITNESS = """
 import fcntl, json, os, sys, time
 given = json.load(sys.stdin)
@@ -66,23 +82,23 @@ class Incident:
     agents: int = 0
     """How many sub-agents work at once; 0 is the main thread alone."""
     percent: float = 0.0
-    """How much of the plan's window an answer takes; it begins at 20."""
+    """How much of the plan's window an answer takes."""
 
 
 INCIDENTS = (
     Incident("loop-claude", "anthropics/claude-code#15909", "claude", "claude-sonnet-4-5",
-             ("sh run.sh npm install -D @vitest/coverage-v8",), 70, 1_500, 88_000, 500),
+             ("sh run.sh npm install -D @vitest/coverage-v8",), 40, 1_500, 88_000, 500),
     Incident("loop-codex", "makecindy/cindy#2721", "codex", "gpt-5.5",
              ("sh run.sh grep getShellCommandPolicy apps", "sh run.sh grep ShellCommandPolicy apps"),
-             60, 2_000, 60_000, 300),
+             40, 2_000, 60_000, 300),
     Incident("loop-gemini", "anthropics/claude-code#35166", "gemini", "gemini-2.5-pro",
-             ("sh run.sh python3 wiki.py --page {at}",), 70, 20_000, 64_000, 600),
+             ("sh run.sh python3 wiki.py --page {at}",), 40, 20_000, 64_000, 600),
     Incident("sub-agents", "anthropics/claude-code#95816", "claude", "claude-opus-4-5",
-             ("sh run.sh python3 evaluate.py --case {at}",), 24, 6_000, 12_000, 2_000, agents=8),
+             ("sh run.sh python3 evaluate.py --case {at}",), 10, 6_000, 12_000, 2_000, agents=8),
     Incident("plan-claude", "anthropics/claude-code#90011", "claude", "claude-opus-4-5",
-             ("sh run.sh pytest tests/test_{at}.py",), 70, 2_000, 90_000, 500, percent=1.3),
+             ("sh run.sh pytest tests/test_{at}.py",), 32, 2_000, 90_000, 500, percent=1.3),
     Incident("plan-codex", "anthropics/claude-code#90011", "codex", "gpt-5.5",
-             ("sh run.sh pytest tests/test_{at}.py",), 70, 2_000, 60_000, 500, percent=1.3),
+             ("sh run.sh pytest tests/test_{at}.py",), 32, 2_000, 60_000, 500, percent=1.3),
 )  # fmt: skip
 
 
@@ -91,7 +107,7 @@ class BilledApi(ModelApi):
     """A model API whose answers take what the incident says."""
 
     incident: Incident
-    used: float = field(default=20.0, init=False)
+    used: float = field(default=BEGINS, init=False)
 
     def __post_init__(self) -> None:
         super().__init__()
@@ -105,7 +121,7 @@ class BilledApi(ModelApi):
         if not self.incident.percent or self.asked[-1].kind != "turn":
             return sent
         self.used += self.incident.percent
-        resets = 4_000_000_000
+        resets = int(time.time()) + 7_200
         codex = {"used-percent": self.used, "window-minutes": 300, "reset-at": resets}
         claude = {"status": "allowed", "5h-status": "allowed", "5h-utilization": self.used / 100, "5h-reset": resets}
         claude |= {"7d-status": "allowed", "7d-utilization": 0.2, "7d-reset": resets, "reset": resets}
@@ -177,7 +193,10 @@ def run(agent: Agent, incident: Incident, log: Path) -> None:
         "oauthAccount": {"accountUuid": "00000000-0000-0000-0000-000000000000", "emailAddress": "user@example.com"},
     }
     (folder / ".claude.json").write_text(json.dumps(asked))
-    environ = {**agent.world.environ, **agent.environ(), "CLAUDE_CODE_OAUTH_TOKEN": "dummy"}
+    scopes = ["user:inference", "user:profile"]
+    token = {"accessToken": "dummy", "refreshToken": "dummy", "expiresAt": 4_102_444_800_000, "scopes": scopes}
+    (folder / ".credentials.json").write_text(json.dumps({"claudeAiOauth": {**token, "subscriptionType": "max"}}))
+    environ = {**agent.world.environ, **agent.environ()}
     del environ["ANTHROPIC_API_KEY"]
     command = [agent.program, "--model", agent.model, "--allowedTools", "Bash"]
     with Terminal(command, agent.world.project, environ) as terminal:
@@ -197,10 +216,10 @@ def events_of(log: Path, names: Mapping[str, str]) -> list[dict[str, Any]]:
     last = seen[-1]
     whole = {str(path): path.stat().st_size for path in Path(last["folder"]).rglob("*.jsonl")}
     found += _lines(Path(last["folder"]), whole, known)
-    text = json.dumps([_cut(each) for each in found])
+    text = json.dumps(found)
     for path, name in names.items():
         text = text.replace(path, name).replace(re.sub(r"[^A-Za-z0-9]", "-", path), re.sub(r"[^A-Za-z0-9]", "-", name))
-    return list(json.loads(text))
+    return [_cut(each) for each in json.loads(text)]
 
 
 def _lines(folder: Path, sizes: Mapping[str, int], known: dict[Path, int]) -> Iterator[dict[str, Any]]:
@@ -209,15 +228,15 @@ def _lines(folder: Path, sizes: Mapping[str, int], known: dict[Path, int]) -> It
         path = folder / name
         content = path.read_bytes()[known.get(path, 0) : size]
         known[path] = known.get(path, 0) + len(content)
-        for line in content.splitlines():
-            yield {"file": str(path), "line": json.loads(line)}
+        lines = map(json.loads, content.splitlines())
+        yield from ({"file": str(path), "line": line} for line in lines if line.get("type") not in LEFT_OUT)
 
 
 def _cut(value: Any) -> Any:
     if isinstance(value, str):
-        return value if len(value) <= MOST else value[:MOST] + "..."
+        return value if len(value) <= MOST or value.endswith(".jsonl") else value[:MOST] + "..."
     if isinstance(value, dict):
-        return {key: _cut(each) for key, each in value.items()}
+        return {key: _cut(each) for key, each in value.items() if key not in DETAILS}
     return [_cut(each) for each in value] if isinstance(value, list) else value
 
 
@@ -231,7 +250,7 @@ def main() -> int:
             continue
         with tempfile.TemporaryDirectory(prefix="brim-incident-") as folder:
             events = record(incident, Path(folder))
-        about = {key: value for key, value in vars(incident).items() if key != "name"}
+        about = {**vars(incident), "begins": BEGINS if incident.percent else 0.0}
         lines = [json.dumps(each, separators=(",", ":")) for each in (about, *events)]
         FOLDER.mkdir(exist_ok=True)
         (FOLDER / f"{incident.name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -580,6 +580,7 @@ def test_many_tasks_share_a_guard(ledger: Any) -> None:
     ("wrong", "word"),
     [
         ({"limit_usd": "a lot"}, "amount"),
+        ({"rules": ["Use uv."]}, "rules"),
         ({"limit_usd": -1}, "amount"),
         ({"ledger": 7}, "ledger"),
         ({"ledger": "redis://x"}, "ledger"),

@@ -115,6 +115,8 @@ class Guard:
         """Where money is counted; None if neither a ledger nor a limit was given."""
         self.rules: tuple[Behavior, ...] = tuple(rules)
         """The rules to choose from."""
+        if not all(isinstance(each, Behavior) for each in self.rules):
+            raise InputError(f"rules must be Behavior objects of brim.behaviors, not {self.rules!r:.80}")
         self._rule_tokens = rule_tokens
         self._given_counter = counter
         self._begin_all()
