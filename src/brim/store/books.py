@@ -87,12 +87,15 @@ class Scope:
         """Return how it stands under its own limits and those of the scopes *above* it."""
         limit = self.limit
         ending = is_ending([self, *above])
-        limited: list[Scope | Allowance] = [self, *above, *[each for each in allowances if each.unit == USD]]
-        rooms = [each.limit.room(each.taken, WRAP_UP, ending=ending) for each in limited]
-        left = min((room for room in rooms if room is not None), default=None)
+        limited: list[Scope | Allowance] = [self, *above, *allowances]
+
+        def left(unit: str) -> int | None:
+            rooms = [each.limit.room(each.taken, WRAP_UP, ending=ending) for each in limited if each.unit == unit]
+            return min((room for room in rooms if room is not None), default=None)
+
         over = 0 if limit.amount is None else max(0, self.spent - limit.amount)
-        sums = (self.spent, self.reserved, limit.amount, limit.given, limit.held, left)
-        return ScopeStatus(self.name, *sums, limit.state, over, self.is_default)
+        sums = (self.spent, self.reserved, limit.amount, limit.given, limit.held, left(USD))
+        return ScopeStatus(self.name, *sums, limit.state, over, self.is_default, left_tokens=left(TOKENS))
 
 
 class Books:
