@@ -256,7 +256,6 @@ class Soak:
             self.done.calls += 1
             number, dies = self.done.calls, may_die and self.done.calls % self.options.kill_every == 0
             moment = self.rng.uniform(0, statistics.median(self.took)) if dies else PATIENCE
-            self.done.kills += dies
         if number % 500 == 0:
             say(f"soak: {number:,} calls, {self.done.kills} killed, {len(self.done.problems)} problems")
         with self.slots:
@@ -275,6 +274,8 @@ class Soak:
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.communicate()
+                with self.lock:
+                    self.done.kills += dies  # a hook that was faster than its moment wasn't killed
                 if not dies:
                     self.wrong(f"{call.event} {agent.name}: ran for more than {PATIENCE:g} s")
                 return None

@@ -21,7 +21,7 @@ def test_what_brim_keeps_is_sound_after_agents_worked_and_hooks_were_killed(tmp_
     figures = json.loads(found.read_text(encoding="utf-8"))
     assert figures["problems"] == []
     assert figures["calls"] >= 90
-    assert figures["kills"] >= 5
+    assert figures["kills"] >= 1
     assert figures["compactions"] == 9
     assert figures["limited"] > 0
     assert figures["requests"] > 10
