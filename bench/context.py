@@ -7,7 +7,6 @@ as a share of what was billed. Exits with 1 if a target is missed.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import tempfile
@@ -20,9 +19,16 @@ import recorder
 from brim.tokens.engines import encoding_counter
 from brim.tracking.requests import read_requests
 from recorder import STYLES, Bill, Session
-from report import Target, print_targets, table, this_machine
+from report import Target, arguments, finish, markdown, measured, table, this_machine
 
 MODELS = {"codex": "gpt-5.5", "gemini": "gemini-2.5-flash"}
+NAMES = {
+    "records": "Claude Code, with request records",
+    "snapshot": "Claude Code, without them",
+    "plain": "Claude Code, older: no system prompt or tools",
+    "codex": "Codex",
+    "gemini": "Gemini CLI",
+}
 RECORDED, UNRECORDED = 0.05, 0.15
 """The targets: the 95th percentile of the remainder with request records, and without."""
 
@@ -70,10 +76,8 @@ def percentile(values: list[float], share: float) -> float:
 
 def main() -> int:
     """Measure, print, and return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sessions", type=int, default=4, metavar="N", help="sessions per vocabulary and client")
-    parser.add_argument("--quick", action="store_true", help="one session per vocabulary and client")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
+    parser = arguments(__doc__, quick="one session per vocabulary and client")
+    parser.add_argument("--sessions", type=int, default=2, metavar="N", help="sessions per vocabulary and client")
     options = parser.parse_args()
     print(this_machine())
     found: dict[str, dict[str, list[float]]] = {}
@@ -103,11 +107,17 @@ def main() -> int:
         for style, by_bill in found.items()
         for limit in [RECORDED if style == "records" else UNRECORDED]
     ]
-    if options.json:
-        numbers = {style: {name: sorted(values) for name, values in found[style].items()} for style in found}
-        about = {"machine": this_machine(), "targets": [target.as_dict() for target in targets]}
-        options.json.write_text(json.dumps({**about, "remainders": numbers}, indent=1), encoding="utf-8")
-    return 1 if print_targets(targets) else 0
+    numbers = {style: {name: sorted(values) for name, values in found[style].items()} for style in found}
+    sessions = 1 if options.quick else options.sessions
+    how = f"{sessions * sum(len(each) - 1 for each in found.values())} sessions"
+    head = measured(options, how)
+    lines = []
+    for style, each in found.items():
+        most_often = [percentile(each["all"], 0.5), percentile(each["all"], 0.95)]
+        most = RECORDED if style == "records" else UNRECORDED
+        lines.append([NAMES[style], f"{len(each['all']):,}", *(f"{share:.2%}" for share in most_often), f"{most:.0%}"])
+    tables = {"context": head + markdown(["session", "requests", "median", "p95", "target"], lines)}
+    return finish(options, {"remainders": numbers}, targets, tables)
 
 
 if __name__ == "__main__":

@@ -8,12 +8,10 @@ were each written after the rules had been mended by the set before. Exits with 
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import time
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 from brim.scratch.dead_ends import RULES as RULE_TEXTS
@@ -31,7 +29,7 @@ from labelled.seventh_alikes import SEVENTH_ALIKES
 from labelled.sixth import SIXTH
 from labelled.streams import Line, Scenario, Scenarios, Session
 from labelled.unclear import UNCLEAR
-from report import Target, print_targets, table, this_machine
+from report import Target, arguments, finish, table, this_machine
 
 RULES = tuple(RULE_TEXTS)
 SUSPECTING = RULES[:4]
@@ -49,15 +47,12 @@ SETS: dict[str, Scenarios] = {
 
 def main() -> int:
     """Measure, print, and return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments(__doc__, quick="a third of the variants")
     parser.add_argument("--variants", type=int, default=12, metavar="N", help="how often each scenario is written anew")
-    parser.add_argument("--quick", action="store_true", help="a third of the variants")
     parser.add_argument("--wrong", action="store_true", help="also list every session that was judged wrongly")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
     options = parser.parse_args()
     variants = max(1, options.variants // 3) if options.quick else options.variants
-    machine = this_machine()
-    print(machine)
+    print(this_machine())
     scores = {name: Score(scenarios, variants) for name, scenarios in SETS.items()}
     for name, score in scores.items():
         score.print_table(name)
@@ -70,18 +65,13 @@ def main() -> int:
     print(f"\nTime: {taken:.1f} microseconds for each event, readers not included")
     unseen = [name for name in SETS if name != "developed"]
     targets = [target for name in unseen for target in judge(name, scores[name])]
-    missed = print_targets(targets)
-    if options.json:
-        everything = {
-            "machine": machine,
-            "variants": variants,
-            "sets": {name: score.as_dict() for name, score in scores.items()},
-            "unclear": {"sessions": unclear.sessions, "found": len(unclear.wrong)},
-            "microseconds_per_event": taken,
-            "targets": [target.as_dict() for target in targets],
-        }
-        options.json.write_text(json.dumps(everything, indent=1) + "\n", encoding="utf-8")
-    return 1 if missed else 0
+    numbers = {
+        "variants": variants,
+        "sets": {name: score.as_dict() for name, score in scores.items()},
+        "unclear": {"sessions": unclear.sessions, "found": len(unclear.wrong)},
+        "microseconds_per_event": taken,
+    }
+    return finish(options, numbers, targets)
 
 
 def sessions(scenario: Scenario, variants: int) -> list[tuple[str, list[Line]]]:

@@ -7,16 +7,17 @@ goes to standard error.
 
 from __future__ import annotations
 
-import argparse
 import gc
-import json
+import os
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
+from multiprocessing import get_context
+from typing import Any
 
 import histories
 from brim.history import FifoPruner, WatermarkPruner
@@ -24,7 +25,7 @@ from brim.tokens import TokenCounter, counter_for
 from histories import History, Message
 from measure import say
 from replay import Bill, cheapest, replay
-from report import Target, print_targets, table, this_machine
+from report import Target, arguments, finish, markdown, measured, table, this_machine
 from trimmers import Trimmer, start_all, timed
 from usable import Case, Row, Sizes, mean
 
@@ -36,19 +37,16 @@ REPLAYED = ("task", "parallel", "outputs", "turns")
 
 def main() -> int:
     """Measure, print, and return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer histories: under a minute")
+    parser = arguments(__doc__, quick="fewer histories: under a minute")
     parser.add_argument("--seed", type=int, default=1, help="makes other histories (default: 1)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
     options = parser.parse_args()
     counter = counter_for(MODEL)
     sizes = Sizes(counter)
     say("importing everyone, making the histories")
     present, absent = start_all(counter)
     made = histories.make(10 if options.quick else 160, options.seed)
-    machine = this_machine()
     versions = {trimmer.package: str(trimmer.version) for trimmer in present}
-    print(f"{machine}\n" + ", ".join(f"{name} {version}" for name, version in versions.items()))
+    print(f"{this_machine()}\n" + ", ".join(f"{name} {version}" for name, version in versions.items()))
     rows = compare(made, present, counter, sizes)
     print_comparison(rows, absent, len(made))
     played = [history for history in made if history.profile in REPLAYED][: 4 if options.quick else 8]
@@ -57,31 +55,50 @@ def main() -> int:
     print_replay(bills, len(played))
     grown = growth((1_000, 10_000) if options.quick else (1_000, 10_000, 100_000), counter)
     print_growth(grown)
-    targets = judge(rows)
-    missed = print_targets(targets)
-    if options.json:
-        everything = {
-            "machine": machine,
-            "versions": versions,
-            "absent": absent,
-            "comparison": {name: row.as_dict() for name, row in rows.items()},
-            "replay": {name: asdict(bill) for name, bill in bills.items()},
-            "growth": grown,
-            "targets": [target.as_dict() for target in targets],
-        }
-        options.json.write_text(json.dumps(everything, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    return 1 if missed else 0
+    numbers: dict[str, Any] = {
+        "versions": versions,
+        "absent": absent,
+        "comparison": {name: row.as_dict() for name, row in rows.items()},
+        "replay": {name: asdict(bill) for name, bill in bills.items()},
+        "growth": grown,
+    }
+    how = f"{len(made)} histories, {len(rows[BEST].cases):,} cases, {len(played)} conversations, processor time"
+    head = measured(options, how, {name: found for name, found in versions.items() if name != "brim"})
+    lines = published(numbers["comparison"], numbers["replay"])
+    short = [[line[0], *(line[1 + COLUMNS.index(name)] for name in SHORT)] for line in lines]
+    tables = {
+        "histories": head + markdown(["", *COLUMNS], lines),
+        "histories, short": head + markdown(["", *SHORT], short),
+    }
+    return finish(options, numbers, judge(rows), tables)
 
 
 def compare(
     made: Sequence[History], trimmers: Sequence[Trimmer], counter: TokenCounter, sizes: Sizes
 ) -> dict[str, Row]:
-    """Trim every history to each of its limits, with everyone."""
-    rows = {BEST: Row()} | {trimmer.name: Row() for trimmer in trimmers}
+    """Trim every history to each of its limits, with everyone; each processor takes some of the cases."""
     limits = [(history, limit) for history in made for limit in histories.targets(sizes.all(history.messages))]
-    for number, (history, limit) in enumerate(limits):
+    numbered, processes = list(enumerate(limits)), os.cpu_count() or 1
+    _everyone.update(trimmers=trimmers, counter=counter, sizes=sizes)
+    with ProcessPoolExecutor(processes, mp_context=get_context("fork")) as pool:
+        rows, *more = pool.map(compare_some, [numbered[at::processes] for at in range(processes)])
+    for part in more:
+        for name, row in part.items():
+            rows[name].extend(row)
+    return rows
+
+
+_everyone: dict[str, Any] = {}
+"""What a forked process knows already: libraries can't be sent to it."""
+
+
+def compare_some(cases: Sequence[tuple[int, tuple[History, int]]]) -> dict[str, Row]:
+    """Trim the histories of numbered *cases* with everyone."""
+    trimmers, counter, sizes = (_everyone[name] for name in ("trimmers", "counter", "sizes"))
+    rows = {BEST: Row()} | {trimmer.name: Row() for trimmer in trimmers}
+    for number, (history, limit) in cases:
         if number % 50 == 0:
-            say(f"comparison: case {number} of {len(limits)}")
+            say(f"comparison: case {number}")
         case = Case.of(history, limit, sizes)
         rows[BEST].add(case, case.best, sizes)
         for trimmer in trimmers:
@@ -141,6 +158,27 @@ def judge(rows: dict[str, Row]) -> list[Target]:
 def _share(value: float | None) -> str:
     """Return a percentage that says 100 only if nothing is missing."""
     return "-" if value is None else "100%" if value == 1 else f"{int(value * 1000) / 10}%"
+
+
+COLUMNS = ("valid", "fits", "usable", "newest", "used", "ms", "cost each", "from cache", "usable then")
+SHORT = ("valid", "fits", "usable", "newest", "cost each")
+"""The columns of the tables in the documentation: of all, and of the one that compares."""
+
+
+def published(comparison: dict[str, Any], replayed: dict[str, Any]) -> list[list[str]]:
+    """Return the rows for the documentation: what everyone made of the histories, and what their requests cost."""
+    best = comparison[BEST]
+    lines = [[BEST, "", "", _share(best["usable"]), "", _share(best["used"]), *[""] * 4]]
+    for name, bill in replayed.items():
+        found = comparison[name]
+        paid = [dollars for dollars in bill["dollars"] if dollars is not None]
+        few = found["cases"] < best["cases"]
+        label = f"{name} ({found['cases']} cases, {len(paid)} conversations)" if few else name
+        shares = [_share(found[key]) for key in COLUMNS[:5]]
+        read = _share(bill["read"] / max(1, bill["read"] + bill["written"]))
+        sent = _share(bill["usable"] / max(1, bill["requests"]))
+        lines.append([label, *shares, f"{found['median_ms']:.1f}", f"${sum(paid) / max(1, len(paid)):.2f}", read, sent])
+    return lines
 
 
 def print_comparison(rows: dict[str, Row], absent: dict[str, str], number: int) -> None:

@@ -7,8 +7,6 @@ match is; ``unseen`` was written after that and first run when it was complete. 
 
 from __future__ import annotations
 
-import argparse
-import json
 import random
 import sys
 import tempfile
@@ -19,7 +17,7 @@ from typing import Any
 from labelled import holds, holds_unseen, loops, loops_unseen
 from labelled.clients import CLIENTS
 from labelled.ruled import Held, Ruled
-from report import Target, print_targets, table, this_machine
+from report import Target, arguments, finish, table, this_machine
 
 SETS: dict[str, Any] = {
     "developed": (holds.RULES, holds.PROJECTS, loops.DEVELOPED),
@@ -65,14 +63,11 @@ class Count:
 
 def main() -> int:
     """Measure, print, and return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments(__doc__, quick="one client instead of three")
     parser.add_argument("--only", choices=tuple(SETS), help="run one of the sets")
-    parser.add_argument("--quick", action="store_true", help="one client instead of three")
     parser.add_argument("--wrong", action="store_true", help="also list every false hold and every call that got by")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
     options = parser.parse_args()
-    machine = this_machine()
-    print(machine)
+    print(this_machine())
     counts: dict[tuple[str, str], Count] = {}
     for name in SETS if options.only is None else (options.only,):
         for how in WINDOWS:
@@ -88,12 +83,8 @@ def main() -> int:
     targets = [
         Target(f"{' '.join(key)}: false holds per 1,000", each.per_thousand, at_most=1) for key, each in counts.items()
     ]
-    missed = print_targets(targets)
-    if options.json:
-        found = {" ".join(key): {**vars(each), "per_thousand": each.per_thousand} for key, each in counts.items()}
-        everything = {"machine": machine, "sets": found, "targets": [target.as_dict() for target in targets]}
-        options.json.write_text(json.dumps(everything, indent=1) + "\n", encoding="utf-8")
-    return 1 if missed else 0
+    found = {" ".join(key): {**vars(each), "per_thousand": each.per_thousand} for key, each in counts.items()}
+    return finish(options, {"sets": found}, targets)
 
 
 def run(name: str, clients: tuple[str, ...], *, window: str) -> list[Ruled]:

@@ -1,232 +1,165 @@
-"""Incidents that people reported, replayed through the installed hooks: ``python bench/incidents.py``.
+"""Incidents that people reported, replayed through brim's hooks: ``python bench/incidents.py``.
 
-Each is a session as its client writes it, with the numbers of a public report. Before and after every call the launcher
-is run, as the client would. It's the worst case: an answer is in the transcript only after the hook before its call has
-run, and all threads ask at once. What counts is how far beyond the limit the sum was when the last thread was held;
-exits with 1 if that is more than the calls in flight and one answer. Then each thread asks again, to see when the hook
-ends its turn.
+``bench/incidents`` has what real clients wrote and gave to their hooks when a scripted model did what the reports say;
+``python -m tests.e2e.incidents`` records it. Here the same lines are written and the hooks get the same input, in the
+same order and at the same time, with a limit set. What counts is how far beyond the limit the sum was when the last
+thread was held; exits with 1 if that is more than the calls in flight and one answer. Threads that are held go on to
+ask, to see when the hook ends their turn.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
-import subprocess
+import re
 import sys
 import tempfile
-import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from brim.install.agents import launcher_path, status_path
-from brim.install.launchers import install_launchers
+from brim.hooks.process import answer_to
+from brim.hooks.statusline import lines_for
 from brim.models.usage import Tokens
 from brim.spend.money import PriceList
 from brim.spend.periods import in_unit, read_ceiling
 from brim.store import open_ledger, open_store
 from brim.store.project import place_of
-from report import Target, print_targets, table, this_machine
+from report import Target, arguments, finish, table, this_machine
 
 Line = dict[str, Any]
 
+FOLDER = Path(__file__).parent / "incidents"
 MOST_REFUSALS = 10
 """After so many refused calls a turn isn't ended."""
+BEFORE, AFTER = ("PreToolUse", "BeforeTool"), ("PostToolUse", "PostToolUseFailure", "AfterTool")
 
 
 @dataclass(frozen=True)
-class Incident:
-    """One incident: who runs away, what each answer takes, and the limit that should hold it."""
+class Case:
+    """A recording, and the limit that should hold it."""
 
     name: str
-    source: str
-    """The report that it follows."""
-    agent: str
+    recording: str
     limit: str
-    model: str
-    takes: Tokens
-    """The tokens of one answer."""
-    answers: int
-    """How many there were in all, with nothing to stop them."""
-    threads: int = 1
-    """How many sub-agents work at once; 1 is the main thread alone."""
     subagent: bool = False
     """Whether the limit is for each sub-agent."""
-    command: str = "npm install -D @vitest/coverage-v8"
-    percent: float = 0.0
-    """How much of the plan's window one answer takes."""
 
 
-INCIDENTS = (
-    Incident("one command, 300 times", "anthropics/claude-code#15909", "claude", "2/day", "claude-sonnet-4-5",
-             Tokens(input=4, output=500, cache_read=88_000, cache_write_5m=1_500), 300),
-    Incident("two searches, 141 times", "makecindy/cindy#2721", "codex", "2/day", "gpt-5.5",
-             Tokens(input=2_000, output=300, cache_read=60_000), 141, command="grep -rn getShellCommandPolicy apps"),
-    Incident("one request for hours", "anthropics/claude-code#35166", "gemini", "2/day", "gemini-2.5-pro",
-             Tokens(input=20_000, output=600, cache_read=64_000), 300, command="python3 wiki.py"),
-    Incident("180 sub-agents, 10 at once", "anthropics/claude-code#95816", "claude", "20/day", "claude-opus-4-5",
-             Tokens(input=10, output=2_000, cache_read=12_000, cache_write_5m=6_000), 1_800, threads=10),
-    Incident("a sub-agent of these", "anthropics/claude-code#95816", "claude", "50k tokens", "claude-opus-4-5",
-             Tokens(input=10, output=2_000, cache_read=12_000, cache_write_5m=6_000), 1_800, threads=10, subagent=True),
-    Incident("a plan used up in 3 prompts", "anthropics/claude-code#90011", "claude", "90%/5h", "claude-opus-4-5",
-             Tokens(input=10, output=500, cache_read=90_000), 70, percent=1.3),
-    Incident("the same in Codex", "anthropics/claude-code#90011", "codex", "90%/5h", "gpt-5.5",
-             Tokens(input=2_000, output=500, cache_read=60_000), 70, percent=1.3),
-)  # fmt: skip
+CASES = (
+    Case("one command, again and again", "loop-claude", "1/day"),
+    Case("two searches in turn", "loop-codex", "1/day"),
+    Case("one request for hours", "loop-gemini", "1/day"),
+    Case("sub-agents, 8 at once", "sub-agents", "5/day"),
+    Case("one of these sub-agents", "sub-agents", "50k tokens", subagent=True),
+    Case("a plan used up in 3 prompts", "plan-claude", "90%/5h"),
+    Case("the same in Codex", "plan-codex", "90%/5h"),
+)
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What a client wrote and gave to its hooks."""
+
+    about: Line
+    events: list[Line]
+
+    @classmethod
+    def read(cls, name: str) -> Recording:
+        """Return the recording *name*."""
+        about, *events = map(json.loads, (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines())
+        return cls(about, events)
+
+    @property
+    def takes(self) -> Tokens:
+        """The tokens of one answer."""
+        fresh, read, output = self.about["fresh"], self.about["cached"], self.about["written"]
+        if self.about["client"] == "claude":
+            return Tokens(input=8, cache_write_5m=fresh, cache_read=read, output=output)
+        return Tokens(input=fresh, cache_read=read, output=output)
+
+    def placed(self, folder: Path) -> list[Line]:
+        """Return the events in a home that is *folder*."""
+        return list(json.loads(json.dumps(self.events).replace("/home/user", str(folder))))
+
+    @property
+    def begins(self) -> float:
+        """When it began, in seconds since 1970."""
+        return min(float(event["at"]) for event in self.events if "at" in event)
 
 
 class Replay:
     """A home with brim's hooks, a project, and one session in it."""
 
-    def __init__(self, incident: Incident, folder: Path) -> None:
-        self.incident = incident
-        self.home, self.project = folder / ".brim", folder / "shop"
+    def __init__(self, recording: Recording, case: Case | None, folder: Path) -> None:
+        self.home, self.project, self.client = folder / ".brim", folder / "shop", recording.about["client"]
         self.home.mkdir(mode=0o700)
         (self.project / ".git").mkdir(parents=True)
         open_store(str(self.home / "brim.db")).close()
-        (self.home / "config.yaml").write_text("hooks:\n  loops: off\n", encoding="utf-8")  # limits alone
-        install_launchers(str(self.home))
-        self.launcher, self.status_line = launcher_path(str(self.home)), status_path(str(self.home))
-        self.session = "8eeb040d-b0c0-4396-a084-8ec7e7627d5b"
-        day = folder / ".codex" / "sessions" / "2026" / "11" / "16"
-        day.mkdir(parents=True)
-        self.transcript = day / f"rollout-{self.session}.jsonl"
-        self.environ = {"HOME": str(folder), "PATH": os.environ["PATH"], "CLAUDE_PROJECT_DIR": str(self.project)}
-        with self.ledger() as ledger:
-            scope = ledger.project(place_of(str(self.project)))
-            ledger.allow(scope, read_ceiling(incident.limit, subagent=incident.subagent))
-        self.made = 0
-        self.used = 20.0
-        """Percent of the plan's window."""
-        self.taken: dict[str, int] = {}
-        """Answers of each thread."""
-        self.held_at = 0
-        """The first call that was held."""
+        if case is not None:  # the limit alone
+            (self.home / "config.yaml").write_text("hooks:\n  loops: off\n", encoding="utf-8")
+            with open_ledger(str(self.home / "brim.db"), clock=lambda: recording.begins) as ledger:
+                scope = ledger.project(place_of(str(self.project)))
+                ledger.allow(scope, read_ceiling(case.limit, subagent=case.subagent))
+        self.environ = {"HOME": str(folder), "BRIM_HOME": str(self.home), "CLAUDE_PROJECT_DIR": str(self.project)}
+        self.events = recording.placed(folder)
+        self.calls: dict[str, int] = {}
+        """Calls of each thread: as many as its answers."""
         self.came_to: dict[str, int] = {}
-        """Answers of each thread when it was held."""
-        self.used_then = 0.0
+        """Calls of each thread when it was held."""
         self.refused: dict[str, int] = {}
         """Calls of each thread that were refused until its turn was ended."""
-        for line in self._first():
-            self._write(line)
+        self.ended: set[str] = set()
+        self.held_at = 0
+        """The first call that was held."""
 
-    def ledger(self) -> Any:
-        """Open the ledger."""
-        return open_ledger(str(self.home / "brim.db"))
+    def run(self, *, until_held: bool = False) -> None:
+        """Play the recording; a thread whose turn is ended does no more."""
+        is_held: dict[str, bool] = {}
+        for event in self.events:
+            thread = thread_of(event)
+            if thread in self.ended or (until_held and self.held_at):
+                continue
+            if "line" in event:
+                self._write(Path(event["file"]), event["line"])
+                continue
+            given = event["given"]
+            name = given.get("hook_event_name", "")
+            if name in AFTER and is_held.get(thread):
+                continue
+            if name in BEFORE:
+                self.calls[thread] = self.calls.get(thread, 0) + 1
+            answer = self._answer(event["hook"], given, event["at"])
+            if name in BEFORE:
+                is_held[thread] = _is_held(answer)
+                if is_held[thread]:
+                    self._hold(thread, answer)
 
-    def run(self) -> None:
-        """Let every thread work until its turn is ended, or everything is done."""
-        left = self.incident.answers
-        going = [f"a{number}" for number in range(self.incident.threads)] if self.incident.threads > 1 else [""]
-        while going and left > 0:
-            calls = [(thread, self._answers(thread)) for thread in going]  # all of them ask at once
-            left -= len(calls)
-            for thread, lines in calls:
-                before = self._hook("before", thread)
-                for line in lines:
-                    self._write(line, thread)
-                if _is_held(before):
-                    self._hold(thread)
-                    if before.get("continue") is False or self.refused[thread] > MOST_REFUSALS:
-                        going.remove(thread)
-                else:
-                    self._hook("after", thread)
-                if self.incident.percent and self.incident.agent == "claude":
-                    self._draw_status_line()
-
-    def _hold(self, thread: str) -> None:
-        self.held_at = self.held_at or self.made
-        if thread not in self.came_to:
-            self.came_to[thread], self.used_then = self.taken[thread], self.used
+    def _hold(self, thread: str, answer: Line) -> None:
+        self.held_at = self.held_at or sum(self.calls.values())
+        self.came_to.setdefault(thread, self.calls[thread])
         self.refused[thread] = self.refused.get(thread, 0) + 1
+        if answer.get("continue") is False or self.refused[thread] > MOST_REFUSALS:
+            self.ended.add(thread)
 
-    # What the client does and writes ----------------------------------------------------------------------------
-
-    def _answers(self, thread: str) -> list[Line]:
-        """Return the lines of one more answer of *thread*."""
-        self.made += 1
-        self.taken[thread] = self.taken.get(thread, 0) + 1
-        self.used += self.incident.percent
-        incident, tokens = self.incident, self.incident.takes
-        if incident.agent == "claude":
-            usage = {
-                "input_tokens": tokens.input,
-                "output_tokens": tokens.output,
-                "cache_read_input_tokens": tokens.cache_read,
-                "cache_creation_input_tokens": tokens.cache_write_5m,
-            }
-            message = {"id": f"m{self.made}", "role": "assistant", "model": incident.model, "usage": usage}
-            side = {"isSidechain": bool(thread), "agentId": thread} if thread else {"isSidechain": False}
-            return [{"type": "assistant", "requestId": f"r{self.made}", "message": {**message, "content": []}, **side}]
-        if incident.agent == "codex":
-            used = {"input_tokens": tokens.prompt, "cached_input_tokens": tokens.cache_read}
-            used |= {"output_tokens": tokens.output, "total_tokens": tokens.prompt + tokens.output}
-            sums = {key: amount * self.made for key, amount in used.items()}
-            record = {"response_id": f"r{self.made}", "usage": used, "thread_token_usage": sums}
-            window = {"used_percent": self.used, "window_minutes": 300, "resets_at": time.time() + 7200}
-            limits = {"primary": window if incident.percent else None, "secondary": None}
-            about = {"type": "token_count", "rate_limits": limits}
-            return [{"type": "token_usage_record", "payload": record}, {"type": "event_msg", "payload": about}]
-        counts = {
-            "input": tokens.prompt,
-            "output": tokens.output,
-            "cached": tokens.cache_read,
-            "thoughts": 0,
-            "tool": 0,
-        }
-        total = {"total": tokens.prompt + tokens.output}
-        line = {"type": "gemini", "id": f"g{self.made}", "content": "", "model": incident.model}
-        return [{**line, "tokens": {**counts, **total}}]
-
-    def _first(self) -> list[Line]:
-        if self.incident.agent == "codex":
-            about = {"id": self.session, "cwd": str(self.project)}
-            context = {"model": self.incident.model, "cwd": str(self.project)}
-            return [{"type": "session_meta", "payload": about}, {"type": "turn_context", "payload": context}]
-        return [{"sessionId": self.session, "kind": "main"}] if self.incident.agent == "gemini" else []
-
-    def _write(self, line: Line, thread: str = "") -> None:
-        path = self.transcript
-        if thread:
-            path = path.with_suffix("") / "subagents" / f"agent-{thread}.jsonl"
-            path.parent.mkdir(parents=True, exist_ok=True)
-        now = time.time()
-        stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now * 1000) % 1000:03}Z"
-        about = {"sessionId": self.session, "timestamp": stamp, "ordinal": self.made}
+    def _write(self, path: Path, line: Line) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({**about, **line}) + "\n")
+            file.write(json.dumps(line) + "\n")
 
-    def _hook(self, when: str, thread: str) -> Line:
-        names = {"before": ("PreToolUse", "BeforeTool"), "after": ("PostToolUse", "AfterTool")}[when]
-        event = names[self.incident.agent == "gemini"]
-        tool = "run_shell_command" if self.incident.agent == "gemini" else "Bash"
-        sent: Line = {
-            "session_id": self.session,
-            "transcript_path": str(self.transcript),
-            "cwd": str(self.project),
-            "hook_event_name": event,
-            "tool_name": tool,
-            "tool_input": {"command": f"{self.incident.command} # {self.made}"},
-            "tool_use_id": f"t{self.made}",
-            "prompt_id": "p1",
-            "turn_id": "t1",
-        }
-        sent |= {"agent_id": thread, "agent_type": "general-purpose"} if thread else {}
-        if when == "after":
-            sent["tool_response"] = "failed" if self.incident.agent == "codex" else {"stdout": "failed"}
-        return self._launch([self.launcher, event, self.incident.agent], sent)
+    def _answer(self, hook: list[str], given: Line, at: float) -> Line:
+        if hook[0] == "statusline":
+            lines_for(json.dumps(given).encode(), self.environ, now=at)
+            return {}
+        _, event, agent = hook
+        return dict(json.loads(answer_to(event, agent, given, self.environ, now=at) or "{}"))
 
-    def _draw_status_line(self) -> None:
-        window = {"used_percentage": self.used, "resets_at": int(time.time()) + 7200}
-        sent = {"session_id": self.session, "cwd": str(self.project), "rate_limits": {"five_hour": window}}
-        self._launch([self.status_line], sent)
 
-    def _launch(self, command: list[str], sent: Line) -> Line:
-        ran = subprocess.run(
-            command, input=json.dumps(sent).encode(), capture_output=True, env=self.environ, check=False, timeout=60
-        )
-        return dict(json.loads(ran.stdout)) if ran.stdout.startswith(b"{") else {}
+def thread_of(event: Line) -> str:
+    """Return the sub-agent that an event is of; empty for the main thread."""
+    if "line" in event:
+        found = re.search(r"/agent-([^/]+)\.jsonl$", event["file"])
+        return found[1] if found else ""
+    return str(event["given"].get("agent_id") or "")
 
 
 def _is_held(answer: Line) -> bool:
@@ -239,13 +172,13 @@ class Outcome:
     """What one incident came to. Amounts are in the limit's unit."""
 
     name: str
-    agent: str
+    client: str
     source: str
     limit: str
     unit: str
     amount: int
-    unstopped: int
-    """What it would have come to with nothing to stop it."""
+    recorded: int
+    """What all that was recorded came to."""
     spent: int
     one: int
     """What one answer takes."""
@@ -253,6 +186,8 @@ class Outcome:
     held_at: int
     refused: int
     """Calls that were refused until the turn was ended; more than ``MOST_REFUSALS`` if it wasn't."""
+    loop_at: int
+    """The first call that was held as a loop, without a limit; 0 if none was."""
 
     @property
     def beyond(self) -> int:
@@ -260,50 +195,52 @@ class Outcome:
         return max(0, self.spent - self.amount)
 
 
-def measure(incident: Incident) -> Outcome:
-    """Replay *incident*."""
+def measure(case: Case) -> Outcome:
+    """Replay *case*."""
+    recording = Recording.read(case.recording)
+    about, takes = recording.about, recording.takes
     with tempfile.TemporaryDirectory() as folder:
-        replay = Replay(incident, Path(folder))
+        replay = Replay(recording, case, Path(folder))
         replay.run()
-    ceiling = read_ceiling(incident.limit, subagent=incident.subagent)
-    price = PriceList().request(incident.takes, incident.model, time.time()) or 0
-    one = {"usd": price, "tokens": incident.takes.fresh, "percent": 100}[ceiling.unit]
-    answers = [replay.came_to.get(thread, taken) for thread, taken in replay.taken.items()]
-    spent = one * (max(answers) if incident.subagent else sum(answers))
-    unstopped = one * (incident.answers // (incident.threads if incident.subagent else 1))
-    amount = ceiling.amount
-    if ceiling.unit == "percent":  # in hundredths of a percent
-        one, amount = round(100 * incident.percent), 100 * amount
-        spent, unstopped = round(100 * replay.used_then), 2_000 + one * incident.answers
-    flight = 1 if incident.subagent else incident.threads
-    about = (incident.name, incident.agent, incident.source, str(ceiling), ceiling.unit)
-    return Outcome(
-        *about, amount, unstopped, spent, one, flight, replay.held_at, max(replay.refused.values(), default=0)
+    with tempfile.TemporaryDirectory() as folder:
+        looping = Replay(recording, None, Path(folder))
+        if case.recording.startswith("loop"):
+            looping.run(until_held=True)
+    ceiling = read_ceiling(case.limit, subagent=case.subagent)
+    price = PriceList().request(takes, about["model"], recording.begins) or 0
+    one = {"usd": price, "tokens": takes.fresh, "percent": round(100 * about["percent"])}[ceiling.unit]
+    begins, amount = (
+        (round(100 * about["begins"]), 100 * ceiling.amount) if ceiling.unit == "percent" else (0, ceiling.amount)
     )
+    calls = [event["given"] for event in recording.events if event.get("given", {}).get("hook_event_name") in BEFORE]
+    threads = [str(each.get("agent_id") or "") for each in calls]
+    held = {thread: replay.came_to.get(thread, replay.calls[thread]) for thread in replay.calls}
+    if case.subagent:
+        recorded, spent, flight = max(map(threads.count, set(threads))), max(held.values()), 1
+    else:
+        recorded, spent, flight = len(threads), sum(held.values()), max(1, about["agents"])
+    sums = (begins + one * recorded, begins + one * spent, one, flight, replay.held_at)
+    names = (case.name, about["client"], about["source"], str(ceiling), ceiling.unit, amount)
+    return Outcome(*names, *sums, max(replay.refused.values(), default=0), looping.held_at)
 
 
 def main() -> int:
     """Measure, print, and return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="only the first three")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
+    parser = arguments(__doc__, quick="only the first three")
+    parser.add_argument("--only", metavar="RECORDING", help="only the cases of this recording")
     options = parser.parse_args()
-    machine = this_machine()
-    print(machine)
-    found = [measure(each) for each in INCIDENTS[: 3 if options.quick else None]]
-    heads = ["", "report", "client", "limit", "without brim", "one answer", "in flight", "held at call", "came to",
-             "beyond the limit", "refusals until the turn ends"]  # fmt: skip
+    print(this_machine())
+    cases = [each for each in CASES[: 3 if options.quick else None] if options.only in (None, each.recording)]
+    found = [measure(each) for each in cases]
+    heads = ["", "report", "client", "limit", "recorded", "one answer", "in flight", "held at call", "came to",
+             "beyond the limit", "refusals until the turn ends", "held as a loop at call"]  # fmt: skip
     table("Incidents, replayed with a limit", heads, [_row(each) for each in found], [])
     targets = [
         Target(f"{each.name}: beyond the limit, in answers", each.beyond / each.one, at_most=each.in_flight + 1)
         for each in found
     ]
-    missed = print_targets(targets)
-    if options.json:
-        outcomes = [{**asdict(each), "beyond": each.beyond} for each in found]
-        everything = {"machine": machine, "incidents": outcomes, "targets": [target.as_dict() for target in targets]}
-        options.json.write_text(json.dumps(everything, indent=1) + "\n", encoding="utf-8")
-    return 1 if missed else 0
+    targets += [Target(f"{each.name}: was held", min(1, each.held_at), at_least=1) for each in found]
+    return finish(options, {"incidents": [{**asdict(each), "beyond": each.beyond} for each in found]}, targets)
 
 
 def _row(outcome: Outcome) -> list[str]:
@@ -311,10 +248,11 @@ def _row(outcome: Outcome) -> list[str]:
         return f"{amount / 100:.1f}%" if outcome.unit == "percent" else in_unit(amount, outcome.unit)
 
     share = f" ({100 * outcome.beyond / outcome.amount:.1f}%)"
-    sums = (said(outcome.unstopped), said(outcome.one), str(outcome.in_flight), str(outcome.held_at))
+    sums = (said(outcome.recorded), said(outcome.one), str(outcome.in_flight), str(outcome.held_at))
     beyond = said(outcome.beyond) + share if outcome.beyond else "nothing"
     ended = str(outcome.refused) if outcome.refused <= MOST_REFUSALS else "isn't ended"
-    return [outcome.name, outcome.source, outcome.agent, outcome.limit, *sums, said(outcome.spent), beyond, ended]
+    about = [outcome.name, outcome.source, outcome.client, outcome.limit]
+    return [*about, *sums, said(outcome.spent), beyond, ended, str(outcome.loop_at or "-")]
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import heapq
-import json
 import random
 import statistics
 import sys
@@ -34,7 +33,7 @@ from brim.errors import LimitReached
 from brim.spend import lineage
 from brim.store import open_ledger
 from measure import say
-from report import Target, print_targets, table, this_machine
+from report import Target, arguments, finish, markdown, measured, table
 
 CLIENTS = 32
 NAIVE, ONE_CALL, COMBINED = "naive FOR UPDATE", "one call", "combined"
@@ -289,10 +288,7 @@ def storms(quick: bool) -> dict[str, Any]:
 
 def main() -> int:
     """Measure, print, and return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds: a minute")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
-    options = parser.parse_args()
+    options = arguments(__doc__, quick="fewer and shorter rounds: a minute").parse_args()
     server = Server("max_connections=200")
     try:
         speed = throughput(server, 2 if options.quick else 5, 2.0 if options.quick else 5.0)
@@ -301,25 +297,37 @@ def main() -> int:
         server.remove()
     rates = speed["pairs_per_second"]
     results = {
-        "machine": this_machine(),
         **speed,
         "crowd": asked,
         "simulation": simulate(rates, CLIENTS / 2),
         "storms": storms(options.quick),
     }
     print_results(results)
-    if options.json:
-        options.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     times = speed["combined_over_one_call"]
     wrong = [each for found in results["storms"].values() for each in found["wrong"]]
     off = [speed["micro_dollars_off"], asked["reserved_off"], asked["fit"] - asked["admitted"]]
-    return print_targets(
-        [
-            Target("combined, times one call", times, at_least=LEAST_TIMES),
-            Target("sums that are off, micro-dollars and machines", sum(map(abs, off)), at_most=0),
-            Target("wrong after the storms", len(wrong), at_most=0),
-        ]
-    )
+    targets = [
+        Target("combined, times one call", times, at_least=LEAST_TIMES),
+        Target("sums that are off, micro-dollars and machines", sum(map(abs, off)), at_most=0),
+        Target("wrong after the storms", len(wrong), at_most=0),
+    ]
+    return finish(options, results, targets, published(results, options))
+
+
+def published(results: dict[str, Any], options: argparse.Namespace) -> dict[str, str]:
+    """Return the tables of the documentation."""
+    head = measured(options, "PostgreSQL and its clients on the same cores", clock=True)
+    shown = {
+        NAIVE: "naive: `SELECT … FOR UPDATE`, a statement per row",
+        ONE_CALL: "one call per request",
+        COMBINED: "combined in one process",
+    }
+    rows = []
+    for name, rate in results["pairs_per_second"].items():
+        late = [f"{results[share][name]:,.0f} ms" for share in ("p50_ms", "p99_ms")]
+        rows.append([shown[name], f"{rate:,.0f}", *late])
+    columns = [f"{CLIENTS} clients under one scope, reserve and settle", "pairs per second", "p50", "p99"]
+    return {"ledger": head + markdown(columns, rows)}
 
 
 def print_results(results: dict[str, Any]) -> None:

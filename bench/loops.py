@@ -7,8 +7,6 @@ written after, each first run when it was complete. Exits with 1 if a target is 
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -20,7 +18,7 @@ from labelled.loops import DEVELOPED
 from labelled.loops_last import LAST
 from labelled.loops_unseen import UNSEEN
 from labelled.streams import Scenarios
-from report import Target, print_targets, table, this_machine
+from report import Target, arguments, finish, table, this_machine
 
 SETS: dict[str, Scenarios] = {"developed": DEVELOPED, "unseen": UNSEEN, "last": LAST}
 VARIANTS = {True: 1, False: 2}
@@ -46,14 +44,11 @@ class Outcome:
 
 def main() -> int:
     """Measure, print, and return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments(__doc__, quick="one client instead of three")
     parser.add_argument("--only", choices=tuple(SETS), help="run one of the sets")
-    parser.add_argument("--quick", action="store_true", help="one client instead of three")
     parser.add_argument("--wrong", action="store_true", help="also list every session that was judged wrongly")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
     options = parser.parse_args()
-    machine = this_machine()
-    print(machine)
+    print(this_machine())
     clients = CLIENTS[:1] if options.quick else CLIENTS
     chosen = {name: SETS[name] for name in SETS if options.only in (None, name)}
     found = {name: [result for one in families for result in run(one, clients)] for name, families in chosen.items()}
@@ -64,11 +59,7 @@ def main() -> int:
     for outcome in [one for outcomes in found.values() for one in outcomes if options.wrong and not one.is_right]:
         print(f"  {outcome.name}: due {outcome.due}, held {outcome.holds} of {outcome.calls}: {outcome.reasons[:1]}")
     targets = [target for name in numbers if name != "developed" for target in judge(name, numbers[name])]
-    missed = print_targets(targets)
-    if options.json:
-        everything = {"machine": machine, "sets": numbers, "targets": [target.as_dict() for target in targets]}
-        options.json.write_text(json.dumps(everything, indent=1) + "\n", encoding="utf-8")
-    return 1 if missed else 0
+    return finish(options, {"sets": numbers}, targets)
 
 
 def run(scenario: Any, clients: tuple[str, ...]) -> list[Outcome]:

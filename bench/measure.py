@@ -146,8 +146,8 @@ def growth(size: int) -> dict[str, float]:
         say(f"growth: {label}")
         # A sixteenth of a megabyte of one character takes less than a millisecond, which no clock measures well.
         text = once * 16 if label in RUNS else once
-        small = min(_fresh_seconds(text[: len(text) // 16]) for _ in range(5))
-        large = min(_fresh_seconds(text) for _ in range(5))
+        small = min(_fresh_seconds(text[: len(text) // 16]) for _ in range(3))
+        large = min(_fresh_seconds(text) for _ in range(3))
         table[label] = large / max(small, 1e-4)
     return table
 

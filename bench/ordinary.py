@@ -8,8 +8,6 @@ Exits with 1 if a limit or a block holds a call.
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import tempfile
 from collections import Counter
@@ -24,7 +22,7 @@ from labelled.clients import CLIENTS, Sitting
 from labelled.loops import DEVELOPED
 from labelled.loops_last import LAST
 from labelled.loops_unseen import UNSEEN
-from report import Target, print_targets, table, this_machine
+from report import Target, arguments, finish, table, this_machine
 
 LIMITS = ("100/day", "300/week", "2/session", "500", "50M tokens/day")
 """What the person has set for the project, and for each sub-agent 2M tokens."""
@@ -83,12 +81,8 @@ class LimitedSitting(Sitting):
 
 def main() -> int:
     """Measure, print, and return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="one client instead of three")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
-    options = parser.parse_args()
-    machine = this_machine()
-    print(machine)
+    options = arguments(__doc__, quick="one client instead of three").parse_args()
+    print(this_machine())
     found = {client: run(client) for client in (CLIENTS[:1] if options.quick else CLIENTS)}
     heads = ["", "sessions", "calls", "spent", "held by a limit", "by a block", "as a loop"]
     table("Ordinary sessions, by what held a call", heads, [[name, *each.values()] for name, each in found.items()], [])
@@ -97,11 +91,7 @@ def main() -> int:
         Target("calls of ordinary sessions held by a limit or a block", held, at_most=0),
         Target("ordinary sessions", sum(int(each["sessions"]) for each in found.values()), at_least=40),
     ]
-    missed = print_targets(targets)
-    if options.json:
-        everything = {"machine": machine, "clients": found, "targets": [target.as_dict() for target in targets]}
-        options.json.write_text(json.dumps(everything, indent=1) + "\n", encoding="utf-8")
-    return 1 if missed else 0
+    return finish(options, {"clients": found}, targets)
 
 
 def run(client: str) -> dict[str, str]:

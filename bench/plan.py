@@ -1,4 +1,4 @@
-"""Planning, measured: ``python bench/plan.py [--quick] [--seed N] [--json FILE] [--png FILE]``.
+"""Planning, measured: ``python bench/plan.py [--quick] [--seed N] [--json FILE] [--write]``.
 
 How the time of a plan grows with the number of behaviors, for each strategy, and how much of the value that could be
 had each of them keeps at several budgets. Exits with 1 if a target is missed. Progress goes to standard error.
@@ -6,9 +6,7 @@ had each of them keeps at several budgets. Exits with 1 if a target is missed. P
 
 from __future__ import annotations
 
-import argparse
 import gc
-import json
 import sys
 import time
 from collections.abc import Sequence
@@ -19,7 +17,7 @@ from typing import Any
 from brim.injection import ActivationTierMapper, InjectionPlan
 from brim.injection.mapper import STRATEGIES
 from measure import say
-from report import Target, print_targets, table, this_machine
+from report import ROOT, Target, arguments, finish, markdown, measured, table, this_machine
 from rules import Made, make
 
 BUDGETS = (100, 200, 500, 1_000, 2_000, 4_000)
@@ -29,31 +27,20 @@ BEHAVIORS = 200
 
 def main() -> int:
     """Measure, print, and return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="up to 10,000 behaviors, fewer sets: under a minute")
+    parser = arguments(__doc__, quick="up to 10,000 behaviors, fewer sets: under a minute")
     parser.add_argument("--seed", type=int, default=1, help="makes other behaviors (default: 1)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
-    parser.add_argument("--png", type=Path, metavar="FILE", help="draw the chart of docs/plan-value.png there")
     options = parser.parse_args()
-    machine = this_machine()
-    print(machine)
+    print(this_machine())
     values = compare(5 if options.quick else 40, options.seed)
     print_values(values)
     grown = growth((100, 1_000, 10_000) if options.quick else (100, 1_000, 10_000, 100_000), options.seed)
     print_growth(grown)
-    targets = judge(values, grown)
-    missed = print_targets(targets)
-    if options.png:
-        chart(values, options.png)
-    if options.json:
-        everything = {
-            "machine": machine,
-            "values": values,
-            "growth": grown,
-            "targets": [target.as_dict() for target in targets],
-        }
-        options.json.write_text(json.dumps(everything, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    return 1 if missed else 0
+    if options.write:
+        chart(values, ROOT / "docs" / "plan-value.png")
+    head = measured(options, f"mean of {values['sets']} sets of {BEHAVIORS} generated rules, by token budget")
+    lines = [[f"`{name}`", *(f"{found[b]:.0%}" for b in BUDGETS)] for name, found in values["mean"].items()]
+    tables = {"plans": head + markdown(["", *(f"{budget:,}" for budget in BUDGETS)], lines)}
+    return finish(options, {"values": values, "growth": grown}, judge(values, grown), tables)
 
 
 def plan(made: Made, strategy: str, budget: int | None) -> InjectionPlan:

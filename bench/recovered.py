@@ -9,7 +9,6 @@ much that they never need again. Exits with 1 if a target is missed.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import tempfile
@@ -26,7 +25,7 @@ from brim.store import open_store
 from brim.tracking.estimate import BilledRatio
 from brim.tracking.readers.stream import read
 from compacted import FIRST, Script, Step, Writer, play, scripts
-from report import Target, print_targets, table, this_machine
+from report import Target, arguments, finish, markdown, measured, table, this_machine
 
 LEAST = 0.7
 """The share of what is used again that has to be given back first."""
@@ -186,49 +185,49 @@ def is_search(step: Step) -> bool:
     return step.kind == "grep" or (step.kind == "run" and looks(parts(step.text)))
 
 
-def measured(more: int) -> list[Outcome]:
+def played(more: int) -> list[Outcome]:
     """Play every session, with *more* files and commands in each."""
     with tempfile.TemporaryDirectory() as folder:
         return [judge(script, Path(folder)) for script in scripts(more)]
 
 
-def show(title: str, found: list[Outcome]) -> float:
-    """Print a table; return the share that was given back first."""
-    head = ["session", "client", "used again", "given back", "searches", "saved", "tokens saved", "tokens told"]
+COLUMNS = ["used again", "given back", "searches", "saved", "tokens saved", "tokens told"]
+
+
+def show(title: str, found: list[Outcome]) -> list[int]:
+    """Print a table; return its sums."""
+    head = ["session", "client", *COLUMNS]
     rows = []
     for each in found:
         counts = [len(each.needed), len(each.given), each.searches, each.saved, each.saved_tokens, each.told_tokens]
         rows.append([each.name, each.client, *[f"{count:,}" for count in counts]])
     sums = [sum(int(row[at].replace(",", "")) for row in rows) for at in range(2, len(head))]
     table(title, head, [*rows, ["all", "", *[f"{count:,}" for count in sums]]], [])
-    return sums[1] / sums[0]
+    return sums
 
 
 def main() -> int:
     """Measure, print, and return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="only the sessions as they are written")
+    parser = arguments(__doc__, quick="only the sessions as they are written")
     parser.add_argument("--more", type=int, default=10, metavar="N", help="files and commands to add (default: 10)")
     parser.add_argument("--missed", action="store_true", help="also list what wasn't given back")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
     options = parser.parse_args()
-    machine = this_machine()
-    print(machine)
-    sets = {"as written": measured(0)}
+    print(this_machine())
+    sets = {"as written": played(0)}
     if not options.quick:
-        sets[f"with {options.more} more files and commands"] = measured(options.more)
-    targets = []
+        sets[f"with {options.more} more files and commands"] = played(options.more)
+    targets, rows = [], []
     for name, found in sets.items():
-        share = show(f"Dropped files and commands that were used again, {name}", found)
+        sums = show(f"Dropped files and commands that were used again, {name}", found)
+        share = sums[1] / sums[0]
         targets.append(Target(f"given back first, {name}", share, at_least=LEAST))
+        rows.append([name, *(f"{each:,}" for each in sums[:2]), f"{share:.0%}", *(f"{each:,}" for each in sums[2:])])
         for each in found if options.missed else ():
             print(f"  {each.name}:", *[": ".join(it) for it in each.needed if it not in each.given], sep="\n    ")
-    missed = print_targets(targets)
-    if options.json:
-        everything = {name: [asdict(each) for each in found] for name, found in sets.items()}
-        everything_else = {"machine": machine, "targets": [target.as_dict() for target in targets]}
-        options.json.write_text(json.dumps({**everything_else, "sets": everything}, indent=1), encoding="utf-8")
-    return int(missed > 0)
+    numbers = {"sets": {name: [asdict(each) for each in found] for name, found in sets.items()}}
+    head = measured(options, f"{len(sets['as written'])} sessions")
+    tables = {"recovered": head + markdown(["", "used again", "given back first", "", *COLUMNS[2:]], rows)}
+    return finish(options, numbers, targets, tables)
 
 
 if __name__ == "__main__":

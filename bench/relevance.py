@@ -8,7 +8,6 @@ second table has the order of the rules alone (nDCG@5). Progress goes to standar
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import os
@@ -33,7 +32,7 @@ from brim.injection.tiers import Tier
 from brim.store import open_store
 from brim.tokens.engines import encoding_counter
 from measure import say
-from report import table, this_machine
+from report import arguments, finish, table, this_machine
 
 LABELLED = Path(__file__).parent / "labelled" / "relevance"
 BUDGETS = ((2000, 500), (400, 400), (200, 200), (100, 100))
@@ -88,12 +87,10 @@ class Score:
 
 def main() -> int:
     """Measure, print, and return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments(__doc__, quick="only the default budgets")
     parser.add_argument("folder", nargs="?", type=Path, help="projects to play (default: the development set)")
     parser.add_argument("--unseen", action="store_true", help="play the set that is kept for the end")
-    parser.add_argument("--quick", action="store_true", help="only the default budgets")
     parser.add_argument("--no-files", action="store_true", help="start and prompt only: no file is read before")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
     options = parser.parse_args()
     folder = options.folder or LABELLED / ("unseen" if options.unseen else "development")
     projects = load(folder)
@@ -121,9 +118,7 @@ def main() -> int:
     rankings = {name: ranking(projects, order) for name, order in RANKINGS.items()}
     table("the first five rules for a prompt", ["", "nDCG@5"], [[name, f"{v:.2f}"] for name, v in rankings.items()], [])
     found["nDCG@5"] = rankings
-    if options.json:
-        options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    return 0
+    return finish(options, found, [])
 
 
 def load(folder: Path) -> list[Project]:

@@ -1,13 +1,89 @@
-"""What was measured, as aligned tables, as JSON and as a chart."""
+"""What was measured, as aligned tables, as JSON, as a chart, and in the documentation.
+
+A page of the documentation has its figures between ``<!-- bench: NAME -->`` and ``<!-- end -->``. ``--write`` replaces
+them, so that nothing is copied by hand.
+"""
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
 import platform
-from collections.abc import Iterable
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+import brim
+
+ROOT = Path(__file__).resolve().parents[1]
+LOAD = os.getloadavg()[0]
+"""How many processes wanted to run when this one began."""
+
+
+def arguments(about: str | None, quick: str) -> argparse.ArgumentParser:
+    """Return the options that every benchmark has: *about* is its docstring, *quick* what ``--quick`` leaves out."""
+    parser = argparse.ArgumentParser(description=about)
+    parser.add_argument("--quick", action="store_true", help=quick)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
+    parser.add_argument("--write", action="store_true", help="put the tables into README.md and docs")
+    return parser
+
+
+def finish(
+    options: argparse.Namespace,
+    numbers: Mapping[str, Any],
+    targets: Sequence[Target],
+    published: Mapping[str, str] | None = None,
+) -> int:
+    """Print the targets, write what the *options* ask for, and return the exit status."""
+    missed = print_targets(targets)
+    if options.json:
+        about = {"machine": this_machine(), "targets": [target.as_dict() for target in targets]}
+        options.json.write_text(json.dumps({**about, **numbers}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    if options.write:
+        for name, text in (published or {}).items():
+            publish(name, text)
+    return 1 if missed else 0
+
+
+def publish(name: str, text: str) -> None:
+    """Put *text* between the marks of *name*, on every page that has them."""
+    marked = re.compile(rf"(<!-- bench: {re.escape(name)} -->\n).*?(?=<!-- end -->)", re.DOTALL)
+    pages = []
+    for page in sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]):
+        before = page.read_text(encoding="utf-8")
+        after, found = marked.subn(lambda match: f"{match[1]}\n{text.strip()}\n\n", before)
+        if found:
+            page.write_text(after, encoding="utf-8")
+            pages.append(page.name)
+    if not pages:
+        raise SystemExit(f"no page has a place for {name!r}: <!-- bench: {name} -->")
+    print(f"{name}: written to {', '.join(pages)}")
+
+
+def measured(
+    options: argparse.Namespace, how: str, versions: Mapping[str, str] | None = None, *, clock: bool = False
+) -> str:
+    """Say what a table was measured with: the command with its *options*, the programs with their *versions*, *how*.
+
+    If it has times on the *clock*, it also says whether the machine was busy.
+    """
+    command = f"scripts/bench {Path(sys.argv[0]).stem}{' --quick' * options.quick}"
+    programs = ", ".join(
+        f"{name} {version}" for name, version in {"brim": brim.__version__, **(versions or {})}.items()
+    )
+    busy = f", busy with other work (load {LOAD:.0f})" if clock and (os.cpu_count() or 1) < LOAD else ""
+    return f"*`{command}`: {programs}; {how}; {this_machine()}{busy}.*\n\n"
+
+
+def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table for the documentation, the first column to the left and the others to the right."""
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
+    return "".join(f"| {' | '.join(line)} |\n".replace("|  |", "| |") for line in lines)
 
 
 def this_machine() -> str:
@@ -30,6 +106,7 @@ class Results:
     growth: dict[str, float]
     exactness: dict[str, dict[str, tuple[int, int]]]
     cases: int
+    rounds: int
 
     def as_dict(self) -> dict[str, Any]:
         """Return the numbers as plain values."""
@@ -136,7 +213,7 @@ def table(title: str, head: list[str], rows: list[list[str]], absent: list[str])
         print("  ".join([first.ljust(widths[0]), *cells]).rstrip())
 
 
-def print_targets(targets: list[Target]) -> int:
+def print_targets(targets: Sequence[Target]) -> int:
     """Print each promise, and return how many are missed."""
     print("\nTargets")
     for target in targets:

@@ -11,7 +11,7 @@ import json
 import statistics
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from brim.history import validate
@@ -81,7 +81,7 @@ class Row:
     """Share of the limit, of usable outputs."""
     used_tools: list[float] = field(default_factory=list)
     """The same, of the histories in which nearly everything comes from tools."""
-    profiles: dict[str, list[bool]] = field(default_factory=lambda: defaultdict(list))
+    profiles: defaultdict[str, list[bool]] = field(default_factory=lambda: defaultdict(list))
     """Usable or not, by profile, where it is reachable."""
     ms: list[float] = field(default_factory=list)
     errors: int = 0
@@ -104,6 +104,16 @@ class Row:
             self.used.append(tokens / case.limit)
             if case.history.tool_heavy:
                 self.used_tools.append(self.used[-1])
+
+    def extend(self, other: Row) -> None:
+        """Add what *other* made of more cases."""
+        for each in fields(self):
+            mine, theirs = getattr(self, each.name), getattr(other, each.name)
+            if each.name == "profiles":
+                for profile, found in theirs.items():
+                    mine[profile] += found
+            else:
+                setattr(self, each.name, mine + theirs)
 
     def reached(self, what: Sequence[bool]) -> float:
         """Return the share of *what* over the cases whose limit can be kept."""

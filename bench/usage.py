@@ -1,18 +1,16 @@
-"""``brim usage`` and ``brim report`` against ccusage 18, same files: ``python bench/usage.py [--quick] [--json FILE]``.
+"""``brim usage`` and ``brim report`` against ccusage, same files: ``python bench/usage.py [--quick] [--json FILE]``.
 
 A seeded tree of transcripts is made. All read it in turns, in fresh processes, with the files in the page cache:
 ccusage (``daily --json --offline``), brim without an index, which it builds on the way, and brim with that index. The
 report reads all of each file, usage only some lines. Their totals must be equal, or the run ends with an error. ccusage
-is installed into a temporary folder by npm, unless ``--ccusage`` names its ``index.js``. Exits with 1 if a target is
-missed. Progress goes to standard error.
+comes in two versions: 18 is JavaScript, 20 a native program. ``scripts/bench`` installs both. Then all price requests
+whose cost is known from the provider's price list. Exits with 1 if a target is missed. Progress goes to standard error.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -23,12 +21,15 @@ from typing import Any
 import transcripts
 from brim import __version__
 from measure import SOURCES, say
-from report import Target, print_targets, table, this_machine
+from programs import CCUSAGE, CCUSAGE_18, Program, present
+from report import Target, arguments, finish, markdown, measured, table, this_machine
 
-PEER = "ccusage@18.0.11"
-COLD, INDEXED, THEIRS = "brim, no index yet", "brim, with its index", "ccusage 18.0.11"
+COLD, INDEXED = "brim, no index yet", "brim, with its index"
 REPORT, REPORT_INDEXED = "brim report, no index yet", "brim report, with its index"
 REPORTS = (REPORT, REPORT_INDEXED)
+OURS = (COLD, INDEXED, *REPORTS)
+NAME = "ccusage"
+USAGE = [sys.executable, "-c", "from brim.cli import main; main()", "usage", "--json"]
 RUNNER = """
 import os, sys, time
 start = time.perf_counter()
@@ -48,68 +49,104 @@ PAIRS = {
     "cacheReadTokens": "cache_read_input_tokens",
 }
 """What ccusage calls the totals, and what brim does."""
+SONNET = "claude-sonnet-4-5-20250929"
+PRICED: dict[str, tuple[dict[str, Any], float]] = {
+    "input, output, five-minute cache": (
+        {"input_tokens": 1_000, "cache_creation_input_tokens": 10_000, "cache_read_input_tokens": 100_000},
+        0.0855,
+    ),
+    "cache written for an hour": (
+        {
+            "input_tokens": 1_000,
+            "cache_creation_input_tokens": 100_000,
+            "cache_creation": {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 100_000},
+        },
+        0.618,
+    ),
+    "a prompt of 300,000 tokens": ({"input_tokens": 1_000, "cache_read_input_tokens": 299_000}, 0.2079),
+    "a web search": ({"input_tokens": 1_000, "server_tool_use": {"web_search_requests": 1}}, 0.028),
+}
+"""Requests with 1,000 tokens of output each, and what Anthropic's price list makes of them.
+
+Sonnet 4.5, per million: input $3, output $15, cache written for five minutes $3.75 and for an hour $6, read $0.30. If a
+prompt is over 200,000 tokens, all of it and the output cost $6, $22.50 and $0.60. A web search is $0.01.
+"""
 
 
 def main() -> int:
     """Measure, print, and return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer rounds: under a minute")
-    parser.add_argument("--ccusage", type=Path, metavar="PATH", help="the index.js of an installed ccusage 18")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
-    options = parser.parse_args()
-    machine = this_machine()
-    print(f"{machine}\nbrim {__version__}, {PEER.replace('@', ' ')}")
+    options = arguments(__doc__, quick="fewer rounds: under a minute").parse_args()
+    peers = present(CCUSAGE_18, CCUSAGE)
+    print(f"{this_machine()}\nbrim {__version__}, {NAME} " + " and ".join(str(each.version) for each in peers.values()))
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         say("the transcripts are made")
         size = transcripts.make(folder / "claude", 100_000_000)
-        peer = options.ccusage or _install(folder / "npm")
-        results = measure(folder, peer, 5 if options.quick else 15)
-    files = results["files"]
-    print(f"\n{size / 1e6:,.1f} MB in {files} files; {results['requests']:,} requests")
+        rounds = 3 if options.quick else 7
+        results = measure(folder, peers, rounds)
+        costs = {name: priced(folder / f"priced{at}", peers, name) for at, name in enumerate(PRICED)}
+    print(f"\n{size / 1e6:,.1f} MB in {results['files']} files; {results['requests']:,} requests")
     print_times(results)
     print_totals(results)
-    targets = [
-        Target("no index yet: times as fast as ccusage", results["ratios"][COLD], at_least=5),
-        Target("with its index: times as fast as ccusage", results["ratios"][INDEXED], at_least=20),
-        Target("report, no index yet: times as fast as ccusage", results["ratios"][REPORT], at_least=0.8),
-        Target("report, with its index: times as fast as ccusage", results["ratios"][REPORT_INDEXED], at_least=8),
+    how = f"medians of {rounds} rounds, {size / 1e6:,.0f} MB in {results['files']} files, page cache"
+    versions = {NAME: " and ".join(str(each.version) for each in peers.values())}
+    head = measured(options, how, versions, clock=True)
+    names = ["brim", *peers]
+    rows = [
+        [name, *(f"${costs[name][each]:.4f}" for each in names), f"${right:.4f}"] for name, (_, right) in PRICED.items()
     ]
-    missed = print_targets(targets)
-    if options.json:
-        everything = {"machine": machine, "bytes": size, **results, "targets": [each.as_dict() for each in targets]}
-        options.json.write_text(json.dumps(everything, indent=1) + "\n", encoding="utf-8")
-    return 1 if missed else 0
+    table("What one request costs", ["", *names, "price list"], rows, [])
+    tables = {
+        "usage": head + markdown(*_times(results)),
+        "prices": measured(options, "one request each", versions) + markdown(["", *names, "price list"], rows),
+    }
+    older = results["ratios"].get(CCUSAGE_18.name, {})
+    targets = [
+        Target("no index yet: times as fast as ccusage 18", older.get(COLD), at_least=5),
+        Target("with its index: times as fast as ccusage 18", older.get(INDEXED), at_least=20),
+        Target("report, no index yet: times as fast as ccusage 18", older.get(REPORT), at_least=0.8),
+        Target("report, with its index: times as fast as ccusage 18", older.get(REPORT_INDEXED), at_least=8),
+    ]
+    wrong = sum(abs(costs[name]["brim"] - right) > 1e-6 for name, (_, right) in PRICED.items())
+    targets.append(Target("requests that brim prices wrongly", wrong, at_most=0))
+    return finish(options, {"bytes": size, **results, "costs": costs}, targets, tables)
 
 
-def _install(folder: Path) -> Path | None:
-    """Install ccusage with npm; return its program, or None if that is not possible."""
-    npm = shutil.which("npm")
-    if npm is None:
-        say("npm is not installed: ccusage cannot be measured")
-        return None
-    say(f"npm installs {PEER}")
-    folder.mkdir()
-    done = subprocess.run([npm, "install", "--silent", "--prefix", str(folder), PEER], capture_output=True, check=False)
-    program = folder / "node_modules" / "ccusage" / "dist" / "index.js"
-    if done.returncode or not program.exists():
-        say(f"ccusage cannot be installed: {done.stderr.decode(errors='replace').strip()[-200:]}")
-        return None
-    return program
+def environment(home: Path, claude: Path) -> dict[str, str]:
+    """Return an environment in which only the transcripts in *claude* are seen."""
+    home.mkdir(parents=True)
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "BRIM", "CODEX"))}
+    environ |= {"HOME": str(home), "CLAUDE_CONFIG_DIR": str(claude), "TZ": "UTC"}
+    return environ | {"PYTHONPYCACHEPREFIX": str(home / "pyc"), "PYTHONPATH": SOURCES}
 
 
-def measure(folder: Path, peer: Path | None, rounds: int) -> dict[str, Any]:
+def priced(folder: Path, peers: dict[str, Program], name: str) -> dict[str, float]:
+    """Return what everyone says that one request of ``PRICED`` costs."""
+    usage = {"output_tokens": 1_000, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, **PRICED[name][0]}
+    text = [{"type": "text", "text": "Done."}]
+    message = {"id": "msg_01", "type": "message", "model": SONNET, "role": "assistant", "content": text, "usage": usage}
+    session = "0f3c2f0a-7d2b-4a55-8a43-2f1f6a3b9e10"
+    line: dict[str, Any] = {"parentUuid": None, "isSidechain": False, "userType": "external", "cwd": "/home/user/shop"}
+    line |= {"sessionId": session, "version": "2.1.325", "gitBranch": "main", "message": message, "requestId": "req_01"}
+    line |= {"type": "assistant", "uuid": session, "timestamp": "2026-01-05T08:00:00.000Z"}
+    place = folder / "claude" / "projects" / "-home-user-shop"
+    place.mkdir(parents=True)
+    (place / f"{session}.jsonl").write_text(json.dumps(line, separators=(",", ":")) + "\n", encoding="utf-8")
+    environ = environment(folder / "home", folder / "claude")
+    commands = {"brim": USAGE} | {peer: [*each.command, "daily", "--json", "--offline"] for peer, each in peers.items()}
+    return {
+        each: _totals(each, _run(command, environ, folder / "answer.json")[2])["cost"]
+        for each, command in commands.items()
+    }
+
+
+def measure(folder: Path, peers: dict[str, Program], rounds: int) -> dict[str, Any]:
     """Run everyone in every round, so that a busy machine slows all of them; the first round does not count."""
     home = folder / "home"
-    home.mkdir()
-    environ = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "BRIM", "CODEX"))}
-    environ |= {"HOME": str(home), "CLAUDE_CONFIG_DIR": str(folder / "claude"), "TZ": "UTC"}
-    environ |= {"PYTHONPYCACHEPREFIX": str(folder / "pyc"), "PYTHONPATH": SOURCES}
-    ours = [sys.executable, "-c", "from brim.cli import main; main()", "usage", "--json"]
-    report = [*ours[:-2], "report", "--json", str(folder / "claude")]
-    commands = {COLD: ours, INDEXED: ours, REPORT: report, REPORT_INDEXED: report}
-    if peer is not None:
-        commands = {THEIRS: ["node", str(peer), "daily", "--json", "--offline"], **commands}
+    environ = environment(home, folder / "claude")
+    report = [*USAGE[:-2], "report", "--json", str(folder / "claude")]
+    commands = {name: [*each.command, "daily", "--json", "--offline"] for name, each in peers.items()}
+    commands |= {COLD: USAGE, INDEXED: USAGE, REPORT: report, REPORT_INDEXED: report}
     times: dict[str, list[float]] = {name: [] for name in commands}
     memory: dict[str, float] = dict.fromkeys(commands, 0.0)
     answers: dict[str, Any] = {}
@@ -126,7 +163,7 @@ def measure(folder: Path, peer: Path | None, rounds: int) -> dict[str, Any]:
     agree(answers)
     return {
         "seconds": {name: statistics.median(taken) for name, taken in times.items()},
-        "ratios": {name: _ratio(times, name) for name in (COLD, INDEXED, *REPORTS)},
+        "ratios": {peer: {name: _ratio(times[peer], times[name]) for name in OURS} for peer in peers},
         "megabytes": memory,
         "totals": {name: _totals(name, answer) for name, answer in answers.items() if name not in REPORTS},
         "files": answers[COLD]["read"]["files"],
@@ -144,15 +181,13 @@ def _run(command: list[str], environ: dict[str, str], answer: Path) -> tuple[flo
     return float(seconds), int(kilobytes) / 1024, json.loads(answer.read_text(encoding="utf-8"))
 
 
-def _ratio(times: dict[str, list[float]], name: str) -> float | None:
-    """How many times as fast as ccusage: the median of the rounds, each between neighbours in time."""
-    if THEIRS not in times:
-        return None
-    return statistics.median(theirs / ours for theirs, ours in zip(times[THEIRS], times[name], strict=True))
+def _ratio(theirs: list[float], ours: list[float]) -> float:
+    """How many times as fast as a peer: the median of the rounds, each between neighbours in time."""
+    return statistics.median(before / after for before, after in zip(theirs, ours, strict=True))
 
 
 def _totals(name: str, answer: Any) -> dict[str, float]:
-    if name == THEIRS:
+    if name.startswith(NAME):
         return {ours: answer["totals"][theirs] for theirs, ours in PAIRS.items()} | {
             "cost": answer["totals"]["totalCost"]
         }
@@ -176,12 +211,17 @@ def agree(answers: dict[str, Any]) -> None:
 
 def print_times(results: dict[str, Any]) -> None:
     """Print how long each takes."""
+    table("One answer in a fresh process (medians)", *_times(results), [])
+
+
+def _times(results: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Return the head and the rows of a table: seconds, how many times as fast as each peer, memory."""
+    ratios = results["ratios"]
     rows = []
     for name, seconds in results["seconds"].items():
-        ratio = results["ratios"].get(name)
-        times = "" if ratio is None else f"{ratio:.1f}"
-        rows.append([name, f"{seconds:.3f}", times, f"{results['megabytes'][name]:.0f}"])
-    table("One answer in a fresh process (medians)", ["", "seconds", "times as fast", "peak MB"], rows, [])
+        times = [f"{ratios[peer][name]:.2g}" if name in ratios[peer] else "" for peer in ratios]
+        rows.append([name, f"{seconds:.2f}", *times, f"{results['megabytes'][name]:.0f}"])
+    return ["", "seconds", *(f"times as fast as {peer}" for peer in ratios), "peak MB"], rows
 
 
 def print_totals(results: dict[str, Any]) -> None:

@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")"
 
-place=$(mktemp -d)
+place=$(cd "$(mktemp -d)" && pwd -P) # macOS reaches it through a link, and brim prints where that leads
 trap 'rm -rf "$place"' EXIT
 trap 'exit 130' INT TERM
 for name in $(env | sed -nE 's/^((BRIM|CLAUDE|CODEX|GEMINI)_?[A-Z_]*)=.*/\1/p'); do unset "$name"; done

@@ -2,8 +2,8 @@
 
     python scripts/build_plugins.py [--check]
 
-The plugin's README, skill and ``bin/hook`` are written by hand in ``plugins/brim``; the last two are copied into the
-extension for Gemini CLI. With --check, only say which files differ; the exit code is 1 if one does.
+The plugin's README, icon, skill and ``bin/hook`` are written by hand in ``plugins/brim``; the last two are copied into
+the extension for Gemini CLI. With --check, only say which files differ; the exit code is 1 if one does.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ ROOT = Path(__file__).parent.parent
 FOLDER, EXTENSION = "plugins/brim", "plugins/brim/gemini"
 ABOUT = "The context budget for coding agents: rules that arrive when they matter, memory across compactions, limits."
 SERVER = {"brim": {"command": "brim", "args": ["mcp"]}}
+ICONS = dict.fromkeys(("composerIcon", "logo"), "./assets/icon.svg")  # Codex's; the other two formats have none
 COPIED = ("bin/hook", "skills/brim/SKILL.md")
 
 
@@ -31,7 +32,14 @@ def plugin_files(version: str = brim.__version__) -> dict[str, str]:
     about = {"name": NAME, "version": number, "description": ABOUT}
     maker = {"name": NAME}
     claude = {**about, "author": maker, "license": "MIT", "keywords": ["context", "memory", "rules", "budget"]}
-    codex = {**claude, "hooks": "./hooks/codex.json", "skills": "./skills/", "mcpServers": "./.mcp.json"}
+    shown = {"displayName": NAME, "shortDescription": ABOUT, "category": "Productivity", **ICONS}
+    codex = {
+        **claude,
+        "interface": shown,
+        "hooks": "./hooks/codex.json",
+        "skills": "./skills/",
+        "mcpServers": "./.mcp.json",
+    }
     source = {"source": "local", "path": f"./{FOLDER}"}
     policy = {"installation": "AVAILABLE", "authentication": "ON_INSTALL"}
     data: dict[str, Any] = {

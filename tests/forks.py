@@ -30,12 +30,15 @@ from pathlib import Path
 
 ENVIRON = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"}
 _LONGEST = 1 << 20
-_HEAVY = ("brim.run", "brim.agents", "brim.adapters.")
-"""What imports SDKs."""
+_HEAVY = ("brim.run", "brim.agents", "brim.adapters.", "brim.mcp", "brim.ui", "brim.loopback", "brim.store.postgres")
+"""What imports SDKs and servers: a fork takes longer the more memory there is, and few commands need these."""
 
 
 def load() -> None:
-    """Import all of brim. Nothing is called: what it finds in a home or an environment must be each process's own."""
+    """Import what most commands need.
+
+    Nothing is called: what it finds in a home or an environment must be each process's own.
+    """
     import brim
 
     for module in pkgutil.walk_packages(brim.__path__, "brim."):

@@ -54,6 +54,17 @@ def test_every_adapter_has_a_page_with_a_program() -> None:
         compile(program(name), f"{name}.md", "exec")  # make adapters runs them
 
 
+def test_every_measured_table_is_there_and_can_be_measured_again() -> None:
+    sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "bench").glob("*.py"))
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        found = re.findall(r"^<!-- bench: ([^\n]+) -->\n(.*?)^<!-- end -->$", text, re.DOTALL | re.MULTILINE)
+        assert len(found) == text.count("<!-- bench: ")
+        for name, shown in found:
+            assert f'"{name}": ' in sources, f"{named(page)}: no benchmark writes {name!r}"
+            assert shown.strip(), f"{named(page)}: {name!r} is empty; scripts/bench --write fills it"
+
+
 def console_blocks(page: Path) -> list[str]:
     return re.findall(r"```console\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -47,3 +48,21 @@ def test_a_new_file_is_never_written_over_another(tmp_path: Path) -> None:
     with pytest.raises(FileExistsError):
         write_new(str(path), b"other")
     assert path.read_bytes() == b"mine"
+
+
+def test_a_signal_right_after_a_file_got_its_name_is_not_taken_for_a_failure(tmp_path: Path) -> None:
+    class Rang(BaseException):
+        pass
+
+    def ring(_: object, event: str, called: object) -> None:
+        if event == "c_return" and called is os.replace:  # where Python runs the handler of a signal
+            raise Rang
+
+    path = tmp_path / "file"
+    sys.setprofile(ring)
+    try:
+        with pytest.raises(Rang):
+            replace_file(str(path), b"new")
+    finally:
+        sys.setprofile(None)
+    assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == {"file": b"new"}

@@ -19,10 +19,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+WINDOWS = os.name == "nt"
+
 SAFE_FLAGS = 0
 for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY", "O_CLOEXEC"):  # each exists only on some systems
     SAFE_FLAGS |= getattr(os, _flag, 0)
 """Never follow a link, never wait for a pipe."""
+
+RENAME_PATIENCE = 0.5
+"""Seconds to wait on Windows until no other process has a file open that is replaced."""
+LOCKED_BYTE = 1 << 30
+"""The byte that is locked on Windows: one beyond the end, because others can't read a locked byte there."""
 
 
 def open_safely(path: str, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
@@ -57,13 +64,27 @@ def replace_file(
     try:
         write_new(beside, data, durable=durable, prepare=prepare)
         try:
-            os.replace(beside, path)
+            _rename(beside, path)
         except BaseException:
-            os.unlink(beside)
+            with suppress(FileNotFoundError):  # it has its name: a signal came right after that
+                os.unlink(beside)
             raise
     except OSError as error:  # a person knows this name
         error.filename, error.filename2 = path, None
         raise
+
+
+def _rename(old: str, new: str) -> None:
+    """Give the file *old* the name *new*. Windows refuses that while another process reads *new*, so wait for it."""
+    ends = time.monotonic() + (RENAME_PATIENCE if WINDOWS else 0.0)
+    while True:
+        try:
+            os.replace(old, new)
+            return
+        except PermissionError:
+            if time.monotonic() >= ends:
+                raise
+            time.sleep(0.01)
 
 
 def write_new(path: str, data: bytes, *, durable: bool = True, prepare: Callable[[str], object] | None = None) -> None:
@@ -126,12 +147,12 @@ def locked(path: str, *, patience: float = 10.0, prepare: Callable[[], object] =
 
 
 def try_lock(handle: int) -> bool:
-    """Take the lock on an open file if it's free; return whether that worked."""
+    """Take the lock on an open file if it's free; return whether that worked. Closing the file releases it."""
     try:
         if sys.platform == "win32":
             import msvcrt
 
-            os.lseek(handle, 0, os.SEEK_SET)
+            os.lseek(handle, LOCKED_BYTE, os.SEEK_SET)
             msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
         else:
             import fcntl
@@ -173,11 +194,20 @@ def remove_unfinished(folder: str, prefix: str = ".brim-", *, age: float = 0.0) 
 
     In a folder of brim's own, any *prefix* will do; an *age* in seconds spares what is being written just now.
     """
+    for path in unfinished(folder, prefix, age=age):
+        with suppress(OSError):
+            os.unlink(path)
+
+
+def unfinished(folder: str, prefix: str = "", *, age: float) -> list[str]:
+    """Return what killed processes left in *folder* at least *age* seconds ago."""
+    found = []
     with suppress(OSError):
-        for name in os.listdir(folder):
+        for name in sorted(os.listdir(folder)):
             path = os.path.join(folder, name)
             if name.startswith(prefix) and name.endswith(".tmp") and os.lstat(path).st_mtime <= time.time() - age:
-                os.unlink(path)
+                found.append(path)
+    return found
 
 
 def check_regular(path: str) -> None:

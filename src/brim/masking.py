@@ -179,12 +179,11 @@ _BREAKS = str.maketrans(" \t\r\f\v\"'`", "\n" * 8)
 def _shapes(text: str) -> list[_Shape]:
     """Return the shapes of which *text* has a hint; those of keys have it in a long word."""
     long = "\n".join([word for word in text.translate(_BREAKS).split("\n") if len(word) >= 14])
-    found = []
-    for kind, label, hints, pattern in _table().shapes:
-        looked_at = long if kind in ("shape", "inside") else text
-        if looked_at and any(hint in looked_at for hint in hints):
-            found.append(_Shape(kind, label, hints, pattern))
-    return found
+    table, found = _table(), set[int]()
+    for hints, looked_at in ((table.key_hints, long), (table.other_hints, text)):
+        if looked_at:
+            found.update([number for hint, number in hints if hint in looked_at])
+    return [_Shape(*table.shapes[number]) for number in sorted(found)]
 
 
 def _apart(places: list[_Place]) -> list[_Place]:
@@ -201,6 +200,9 @@ class _Table(Record):
 
     shapes: list[tuple[str, str, list[str], str]]
     """The fields of each ``_Shape``."""
+    key_hints: list[tuple[str, int]]
+    """The hints of shapes that are long words, each with the number of its shape."""
+    other_hints: list[tuple[str, int]]
     blocks: list[list[str]]
     labels: dict[str, str]
     """The words that a secret's name ends in, and how the mask calls it."""
@@ -211,12 +213,18 @@ class _Table(Record):
 @cache
 def _table() -> _Table:
     rows = data_rows(__file__, "masking.tsv")
+    shapes = [
+        (row[0], row[1], row[2].replace(" ", "\n").replace("·", " ").split("\n"), row[3])
+        for row in rows
+        if row[0] in ("shape", "inside", "flag", "line", "rest")
+    ]
+    hints: tuple[list[tuple[str, int]], ...] = ([], [])
+    for number, (kind, _, own, _) in enumerate(shapes):
+        hints[kind not in ("shape", "inside")].extend([(hint, number) for hint in own])
     return _Table(
-        shapes=[
-            (row[0], row[1], row[2].replace(" ", "\n").replace("·", " ").split("\n"), row[3])
-            for row in rows
-            if row[0] in ("shape", "inside", "flag", "line", "rest")
-        ],
+        shapes=shapes,
+        key_hints=hints[0],
+        other_hints=hints[1],
         blocks=[row[1:] for row in rows if row[0] == "block"],
         labels={word: row[1] for row in rows if row[0] == "name" for word in row[2].split(" ")},
         words={row[1]: frozenset(row[2].split(" ")) for row in rows if row[0] == "words"},

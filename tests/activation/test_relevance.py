@@ -66,8 +66,8 @@ def test_a_rule_for_a_language_comes_with_a_change_but_not_with_a_question() -> 
 def test_a_rule_for_a_language_waits_in_a_project_of_another() -> None:
     (rule,) = under("", "In Python, use pathlib.")
 
-    def told(**known: str) -> list[str]:
-        context = Context(prompt="store the receipts elsewhere", **known)
+    def told(project_type: str | None = None, open: str | None = None) -> list[str]:
+        context = Context(prompt="store the receipts elsewhere", project_type=project_type, open=open)
         return [each.id for each in rank(Graph([rule]), context, now=0, always=False).activations()]
 
     assert told(project_type="go") == told(open="main.go") == []

@@ -190,6 +190,22 @@ class Contract:
         self.settled(model, ledger)
         assert 20_000 < ledger.status(SCOPE).spent <= 50_000
 
+    @pytest.mark.filterwarnings("ignore:brim. an answer may take")
+    def test_a_small_limit_lowers_the_cap_of_answers(self, model: Model, ledger: Any, way: str) -> None:
+        model.script, model.window = parallel(3), 400_000
+        agent = self.made(model, ledger, max_output=None, limit_usd="0.08")  # the longest answer costs more
+        assert self.go(agent, way) == "Done."
+        assert all(0 < each.most_output <= 8_000 for each in model.answered)
+        self.settled(model, ledger)
+        assert ledger.status(SCOPE).spent <= 80_000
+
+    def test_a_limit_that_is_too_small_for_an_answer(self, model: Model, ledger: Any, way: str) -> None:
+        with pytest.raises(Exception) as raised:  # noqa: PT011
+            self.go(self.made(model, ledger, max_output=None, limit_usd="0.006"), way)
+        assert "max_output=" in str(found_in(raised.value, LimitReached))
+        assert model.requests == []
+        self.settled(model, ledger)
+
     def test_a_request_that_cannot_fit_is_not_sent(self, model: Model, ledger: Any, way: str) -> None:
         with pytest.raises(Exception) as raised:  # noqa: PT011
             self.go(self.made(model, ledger), way, task="word " * 9_000)

@@ -51,6 +51,8 @@ class Request:
     """The first text of the user's."""
     tokens: int = 0
     """The size of its prompt."""
+    most_output: int = 0
+    """The cap of its answer; 0 if it has none."""
     status: int = 0
     reason: str = ""
     """Why it was refused."""
@@ -147,7 +149,7 @@ class Model:
             raise Refused(f"messages.{problems[0].index}: {problems[0].text}")
         whole = [*([{"role": "system", "content": system}] if system else []), *messages]
         request.tokens = int(counter_for(body["model"]).count_messages(whole, tools))
-        most = wire.most_output(body)
+        request.most_output = most = wire.most_output(body)
         if request.tokens + most > self.window:
             raise Refused(f"prompt is too long: {request.tokens} + {most} tokens > {self.window} maximum")
 

@@ -116,7 +116,7 @@ def test_the_state_keeps_what_the_request_leaves_out(model: Model) -> None:
     )
     texts = [message.content for message in found["messages"] if message.type == "tool"]
     assert texts == [contents(path) for path in (text.split()[1] for text in texts)]
-    assert any("[Cleared" in str(message) for message in model.answered[-1].messages)
+    assert any("[Cleared" in str(request.messages) for request in model.answered)
 
 
 def test_a_thread_is_a_conversation_and_stays_cut(model: Model) -> None:

@@ -53,13 +53,13 @@ def events_in(brim: Brim, kind: str, scope: str = "user") -> list[Event]:
         return store.events(kind=kind)
 
 
-def older_store(brim: Brim, scope: str = "user") -> Path:
+def older_store(brim: Brim, scope: str = "user", *, version: int = 1) -> Path:
     """Make the file of *scope* as an older brim left it; return where it is."""
     from brim.store.database import open_database
 
     path = file_of(brim, scope)
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    open_database(str(path), version=1).close()
+    open_database(str(path), version=version).close()
     return path
 
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from brim.store.database import VERSION
 from tests.cli.conftest import Brim
-from tests.cli.stored import behavior, events_in, file_of, recalled, remember
+from tests.cli.stored import behavior, events_in, file_of, older_store, recalled, remember, version_of
 from tests.store.test_damaged_writes import sound
 
 
@@ -149,3 +150,26 @@ def test_doctor_and_learn_say_that_a_store_is_damaged(brim: Brim) -> None:
         assert (learned.code, "brim backup" in learned.err) == (2, True), page
         assert path.read_bytes() == broken, page
     assert found > 3
+
+
+def test_a_command_that_brings_the_store_up_to_date_says_where_it_is_kept_as_it_was(brim: Brim) -> None:
+    older_store(brim)
+    ran = brim("list")
+    assert "~/.brim/brim.db was brought up to date; as it was, it's kept in ~/.brim/backups/brim-v1-" in ran.err
+    assert brim("list").err.count("brought up to date") == 0
+    (listed,) = brim("backup", "list", "--json").json["backups"]
+    assert listed["problem"] is None
+
+
+def test_the_copy_of_the_version_before_is_put_back_as_it_is(brim: Brim) -> None:
+    path = older_store(brim)
+    remember(brim, behavior("later"))
+    (copy,) = path.parent.joinpath("backups").iterdir()
+    ran = brim("backup", "restore", copy.name, "--as-is", "--yes")
+    assert (ran.code, "install the older brim" in ran.out) == (0, True)
+    assert version_of(path) == 1
+    kept = Path(f"{path}.bak")
+    assert brim("backup", "restore", kept, "--yes").code == 0
+    assert (version_of(path), list(recalled(brim))) == (VERSION, ["later"])
+    assert brim("backup", "create", "--as-is").code == 2
+    assert brim("backup", "restore", "--as-is").code == 2

@@ -86,6 +86,9 @@ def test_two_projects_of_one_name_are_told_apart_by_their_paths(brim: Brim, shop
     assert "~/a/shop" in asked.err
     assert brim("limit", str(shop), "9/day").code == 0
     assert (limits(brim, str(shop)), limits(brim, str(other))) == ({"9/day": 0}, {"3/day": 0})
+    brim.cwd = brim.home
+    assert brim("limit", "a/shop", "8/day").out.startswith("~/a/shop: $8.00/day")
+    assert limits(brim, "a/shop") == {"8/day": 0}
 
 
 def test_a_name_with_a_space_is_typed_as_it_is(brim: Brim, shop: Path) -> None:
@@ -133,6 +136,7 @@ def test_an_unknown_name_is_an_error_with_a_suggestion(brim: Brim, shop: Path) -
         assert 'No project is called "shpo". Did you mean shop?' in said.err
     assert "'brim limit' lists" in brim("limit", "zzz", "5").err
     assert "no such folder" in brim("limit", "/nowhere/at/all", "5").err
+    assert "no such folder" in brim("limit", "/nowhere/at/all").err
 
 
 @pytest.mark.parametrize(

@@ -129,6 +129,12 @@ IGNORED: tuple[str, ...] = (
     "*brim config*/out/hooks.protect",  # is new
     "*brim config*/out/hooks.remind_at_stop",  # is new
     "*brim config*/out/project.id",  # is new
+    "*brim config*/out/keep.*",  # are new
+    "*brim init*/out/kept",  # where a store is kept as it was before it was brought up to date
+    "*brim upgrade*/out/kept",
+    "*/.brim/backups/brim-v*",
+    "launchers/*brim upgrade*/out/migrated",  # a store of 0.1 is one, and doctor says so
+    "launchers/*brim doctor*/out/findings/store*",
     "*/out/*blocks",  # what a rule refuses
     "commands-told/028 brim plan*/out/items/*/reason",  # one rule that is over the budget alone doesn't end the plan
     "commands-told/042 brim activate*/out/*",

@@ -194,6 +194,73 @@ def test_what_may_be_billed_is_reserved(ledger: Any) -> None:
         call.release()
 
 
+def test_the_cap_of_an_answer_is_what_the_limit_leaves(ledger: Any) -> None:
+    hello: list[Any] = [{"role": "user", "content": "Hi"}]
+    guarded = Guard(MODEL, ledger=ledger, scope="shop/agent", limit_usd="0.04")
+    with guarded.call(hello) as call:
+        assert call.is_lowered
+        assert 2_500 < call.max_output < 2_700  # at 15 dollars per million
+        assert call.reserved <= 40_000
+        assert f"{call.max_output:,} tokens, not 4,096" in call.receipt.notes[-1]
+        call.done({"input_tokens": 10, "output_tokens": 2_000})
+    assert ledger.status("shop").spent <= 40_000
+    with pytest.raises(LimitReached, match="max_output=") as refused, guarded.call(hello):
+        raise AssertionError
+    assert ledger.status("shop").reserved == 0
+    fitting = int(str(refused.value).rpartition("=")[2])
+    with guarded.call(hello, max_output=fitting) as call:
+        assert (call.max_output, call.is_lowered) == (fitting, False)
+        call.release()
+    with pytest.raises(LimitReached), guarded.call(hello, max_output=fitting + 1):
+        raise AssertionError
+
+
+def test_a_cap_of_the_callers_own_is_lowered_only_if_they_say_how_far(ledger: Any) -> None:
+    hello: list[Any] = [{"role": "user", "content": "Hi"}]
+    ledger.limit("shop", 40_000)  # of which 2,000 are kept for the wrap-up
+    guarded = Guard(MODEL, ledger=ledger, scope="shop/agent", max_output=4_000)
+    with pytest.raises(LimitReached, match=r"max_output=25\d\d"), guarded.call(hello):
+        raise AssertionError
+    with guarded.call(hello, min_output=2_000, answers=1) as call:
+        assert 2_500 < call.max_output < 2_600
+        call.release()
+    with pytest.raises(LimitReached), guarded.call(hello, min_output=2_000, answers=2):
+        raise AssertionError
+    with guarded.call(hello, min_output=1_000, answers=2) as call:
+        assert 1_250 < call.max_output < 1_300
+        call.release()
+
+
+def test_no_question_is_asked_while_a_shorter_answer_fits(ledger: Any) -> None:
+    seen: list[Any] = []
+    ledger.subscribe(seen.append)
+    ledger.limit("shop", 40_000)
+    ledger.allow("shop", "3000 tokens/day")
+    with Guard(MODEL, ledger=ledger, scope="shop/agent").call([{"role": "user", "content": "Hi"}]) as call:
+        assert call.is_lowered
+        call.release()
+    assert seen == []
+
+
+def test_a_limit_in_tokens_lowers_the_cap_too(ledger: Any) -> None:
+    ledger.allow("shop", "3000 tokens/day")
+    with Guard(MODEL, ledger=ledger, scope="shop/agent").call([{"role": "user", "content": "Hi"}]) as call:
+        assert 2_700 < call.max_output < 2_850
+        call.release()
+
+
+def test_two_calls_at_once_share_what_the_limit_leaves(ledger: Any) -> None:
+    hello: list[Any] = [{"role": "user", "content": "Hi"}]
+    guarded = Guard(MODEL, ledger=ledger, scope="shop/agent", limit_usd="0.08")
+    with guarded.call(hello) as one, guarded.call(hello) as two:
+        assert (one.max_output, one.is_lowered, two.is_lowered) == (4_096, False, True)
+        assert 1_024 <= two.max_output < 1_250
+        with pytest.raises(LimitReached), guarded.call(hello):
+            raise AssertionError
+        one.release()
+        two.release()
+
+
 def test_a_prompt_that_the_provider_keeps_is_sent_as_it_is(ledger: Any) -> None:
     items: list[Any] = [{"type": "function_call_output", "call_id": "c1", "output": "text"}]
     guarded = Guard("gpt-4o", ledger=ledger, scope="shop", target=5_000, max_output=500, provider="responses")
@@ -513,6 +580,7 @@ def test_many_tasks_share_a_guard(ledger: Any) -> None:
     ("wrong", "word"),
     [
         ({"limit_usd": "a lot"}, "amount"),
+        ({"rules": ["Use uv."]}, "rules"),
         ({"limit_usd": -1}, "amount"),
         ({"ledger": 7}, "ledger"),
         ({"ledger": "redis://x"}, "ledger"),

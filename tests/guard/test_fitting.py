@@ -88,6 +88,13 @@ def test_what_cannot_fit_says_so() -> None:
     assert "too many" in fitted.receipt.reason
 
 
+def test_sure_drops_one_more_where_the_upper_end_is_just_over() -> None:
+    history = [{"role": "user", "content": "w " * 500}] * 9
+    fitted = fit(history, model="claude-sonnet-4-5", target=3_000, sure=True)
+    assert fitted.fits
+    assert len(fitted.messages) == 3
+
+
 def test_sure_compares_the_upper_end() -> None:
     history = talk("anthropic", 40, 20)
     about: Any = {"model": "claude-sonnet-4-5", "target": 1_000}

@@ -349,7 +349,7 @@ def test_a_receipt_says_what_left_and_why() -> None:
 
 
 def test_a_receipt_of_nothing_says_so() -> None:
-    assert str(prune_fifo(talk("openai", 1), 1_000).receipt) == "fifo: nothing dropped, 20 -> 20 of 1,000 tokens"
+    assert str(prune_fifo(talk("openai", 1), 1_000).receipt) == "fifo: nothing dropped, 20 of 1,000 tokens"
 
 
 def test_a_receipt_says_why_it_does_not_fit() -> None:

@@ -146,7 +146,7 @@ def test_what_was_put_away_does_not_come_back_by_itself(tmp_path: Path) -> None:
 
 OWN: dict[str, tuple[Callable[[Shop], object], str]] = {
     "learn": (lambda shop: shop.brim("learn", "Indent with tabs."), "Indent with tabs."),
-    "edit": (lambda shop: shop.brim("edit", "p-1", EDITOR="sed -i s/plain/good/"), "Answer in good English."),
+    "edit": (lambda shop: shop.brim("edit", "p-1", EDITOR="perl -pi -e s/plain/good/"), "Answer in good English."),
     "remove and restore": (lambda shop: (shop.brim("forget", "p-1"), shop.brim("unforget", "p-1")), GOOD),
     "confirm": (lambda shop: shop.brim("feedback", "p-1", "confirmed"), GOOD),
 }

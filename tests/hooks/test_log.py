@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from brim.hooks.state import LARGEST_LOG, LONGEST_LINE, log, log_path
+from brim.config.retention import LARGEST_LOG
+from brim.hooks.state import LONGEST_LINE, log, log_path
 
 
 def test_a_line_has_the_time_and_no_secret(tmp_path: Path) -> None:

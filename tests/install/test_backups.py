@@ -11,7 +11,7 @@ import pytest
 from tests.cli.conftest import COMMAND, Brim
 from tests.install.installed import THEIRS, alone, events, file_of, tree, use
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no hooks there yet")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="launchers are shell scripts here")
 
 TEXT = json.dumps(THEIRS, indent=2)
 

@@ -16,7 +16,7 @@ from tests.cli.conftest import Brim
 from tests.cli.stored import behavior, older_store, remember, version_of
 from tests.install.installed import alone, commands, events, file_of, tree, use
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no hooks there yet")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="launchers are shell scripts here")
 
 
 def looked(brim: Brim, *arguments: str, code: int = 0, env: dict[str, str] | None = None) -> dict[str, list[Any]]:
@@ -170,6 +170,15 @@ def test_a_store_of_a_newer_version_is_wrong(brim: Brim) -> None:
     assert found["fix"] == ""
 
 
+def test_an_older_store_that_hooks_can_read_is_said_with_its_version(brim: Brim) -> None:
+    path = older_store(brim, version=2)
+    [found] = [each for each in looked(brim)["store"] if each["scope"] == "user"]
+    assert (found["state"], found["version"], found["fix"]) == ("off", 2, "brim doctor --fix")
+    assert version_of(path) == 2
+    alone(brim, "doctor", "--fix")
+    assert version_of(path) == VERSION
+
+
 @pytest.mark.parametrize("scope", ["user", "project"])
 def test_an_older_store_is_said_and_brought_up_to_date_only_if_asked(brim: Brim, scope: str) -> None:
     path = older_store(brim, scope)
@@ -179,7 +188,9 @@ def test_an_older_store_is_said_and_brought_up_to_date_only_if_asked(brim: Brim,
     assert version_of(path) == 1
     ran = alone(brim, "doctor", "--fix")
     assert ran.code == 0
-    assert ran.lines[0].split(maxsplit=1) == ["Fixed", f"{path} updated".replace(str(brim.home), "~")]
+    (kept,) = path.parent.joinpath("backups").iterdir()
+    said = f"{path} updated; as it was, it's kept in {kept}".replace(str(brim.home), "~")
+    assert ran.lines[0].split(maxsplit=1) == ["Fixed", said]
     assert version_of(path) == VERSION
     assert not (brim.home / ".brim/bin").exists()
 

@@ -17,7 +17,7 @@ from brim.install.jsonc import JsonText
 from brim.install.launchers import install_launchers, interpreter_of, remove_launchers
 from brim.install.receipt import Record, read_records, write_records
 
-posix = pytest.mark.skipif(sys.platform == "win32", reason="no hooks there yet")
+posix = pytest.mark.skipif(sys.platform == "win32", reason="launchers are shell scripts here")
 
 
 def test_records_are_kept_for_their_owner_alone(tmp_path: Path) -> None:

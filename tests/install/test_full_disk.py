@@ -13,7 +13,7 @@ from tests.cli.conftest import COMMAND, Brim
 from tests.cli.stored import behavior, remember
 from tests.install.installed import alone
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no hooks there yet")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="launchers are shell scripts here")
 
 
 def without_room() -> None:

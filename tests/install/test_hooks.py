@@ -16,7 +16,7 @@ from tests.cli.conftest import Brim
 from tests.cli.stored import behavior, older_store, remember, version_of
 from tests.install.installed import alone, events, file_of
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no hooks there yet")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="launchers are shell scripts here")
 
 RULE = "Never push to main."
 

@@ -19,16 +19,8 @@ from tests.cli.conftest import Brim
 from tests.cli.stored import behavior, remember
 from tests.install.installed import FILES, THEIRS, alone, commands, events, file_of, tree, use
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no hooks there yet")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="launchers are shell scripts here")
 
-ON_WINDOWS = """
-import shutil, sys
-import brim.cli.commands.setup
-from brim.cli import main
-sys.platform = "win32"
-main()
-"""
-"""As if it ran there: what Python itself does differently is imported before."""
 git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 
 
@@ -272,27 +264,6 @@ def test_a_project_does_not_hide_the_users_status_line(brim: Brim) -> None:
     use(brim, "claude", text='{"statusLine": {"type": "command", "command": "echo mine"}}')
     alone(brim, "init", "--project", "--agent", "claude")
     assert "statusLine" not in json.loads((brim.cwd / ".claude/settings.local.json").read_text())
-
-
-def test_where_hooks_are_not_there_yet_it_says_so_and_changes_nothing(brim: Brim) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", ON_WINDOWS, "init", "--agent", "all"], capture_output=True, env=brim.environ, check=False
-    )
-    assert (done.returncode, done.stdout) == (1, b"")
-    assert b"don't work on Windows yet" in done.stderr
-    assert tree(brim.home) == {}
-
-
-@pytest.mark.parametrize("more", [[], ["--json"]], ids=["words", "json"])
-def test_on_windows_it_says_that_hooks_are_not_there_yet_and_changes_nothing(brim: Brim, more: list[str]) -> None:
-    use(brim, "claude")
-    before = tree(brim.home)
-    command = [sys.executable, "-c", ON_WINDOWS, "init", "--agent", "claude", *more]
-    done = subprocess.run(command, env=brim.environ, cwd=brim.cwd, capture_output=True, timeout=60, check=False)
-    said = "hooks don't work on Windows yet, so nothing was changed; the commands and the library work"
-    assert (done.returncode, done.stderr.decode()) == (1, f"brim: {said}\n")
-    assert (json.loads(done.stdout)["reason"] == said) if more else (done.stdout == b"")
-    assert tree(brim.home) == before
 
 
 def test_running_it_again_keeps_which_hooks_are_installed(brim: Brim) -> None:

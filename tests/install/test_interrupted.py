@@ -13,7 +13,7 @@ from tests.cli.conftest import Brim
 from tests.install.faults import litter, run_faulty, run_sound
 from tests.install.installed import FILES, tree, use
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no hooks there yet")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="launchers are shell scripts here")
 
 INIT = ("init", *(word for agent in FILES for word in ("--agent", agent)))
 CLAUDE = '{\n  "model": "opus",\n  "statusLine": {"type": "command", "command": "date"}\n}\n'

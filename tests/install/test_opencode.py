@@ -14,7 +14,7 @@ from tests.cli.conftest import Brim
 from tests.cli.stored import behavior, remember
 from tests.install.installed import alone, tree
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no hooks there yet")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="launchers are shell scripts here")
 
 PLUGIN = ".config/opencode/plugin/brim.js"
 RULE = "Never commit the files under dist/."

@@ -27,7 +27,7 @@ def told(brim: Brim) -> str:
     return done.stdout.decode()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no hooks there yet")
+@pytest.mark.skipif(sys.platform == "win32", reason="launchers are shell scripts here")
 def test_a_paused_hook_says_nothing_until_it_is_taken_back(brim: Brim) -> None:
     remember(brim, behavior("rule", "constraint", "Never push to main."), scope="user")
     assert "Never push" in told(brim)

@@ -17,7 +17,7 @@ from tests.cli.conftest import Brim
 from tests.cli.stored import behavior, remember
 from tests.install.installed import alone, events, file_of, use
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no hooks there yet")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="launchers are shell scripts here")
 
 ROOT = Path(__file__).parents[2]
 RULE = "Never commit the files under dist/."
@@ -62,7 +62,7 @@ def test_the_plugins_in_the_repository_are_those_that_this_version_builds() -> N
     assert built["differing"]() == {}
     assert all(os.access(ROOT / name, os.X_OK) for name in HOOKS.values())
     kept = {path.relative_to(ROOT).as_posix() for path in (ROOT / "plugins").rglob("*") if path.is_file()}
-    written = {f"plugins/brim/{name}" for name in ("README.md", "bin/hook", "skills/brim/SKILL.md")}
+    written = {f"plugins/brim/{name}" for name in ("README.md", "assets/icon.svg", "bin/hook", "skills/brim/SKILL.md")}
     assert kept - written <= built["plugin_files"]().keys(), "nothing else is in the folder"
 
 

@@ -12,7 +12,7 @@ from tests.cli.conftest import Brim
 from tests.install.installed import alone, commands, events, file_of, tree
 from tests.install.test_doctor import looked
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no hooks there yet")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="launchers are shell scripts here")
 
 SETTINGS, SERVERS = '{\n  "model": "opus",\n  "hooks": {}\n}\n', '{"numStartups": 3}'
 """What was there before 0.1 came."""

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.conftest import Brim
 from tests.install.installed import THEIRS, alone, commands, file_of, tree, use
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no hooks there yet")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="launchers are shell scripts here")
 
 
 def kept(brim: Brim) -> dict[str, bytes | None]:

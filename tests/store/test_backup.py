@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from brim.config.retention import NEWEST_COPIES, OTHER_COPIES
 from brim.errors import BrimError, InputError, StoreError
 from brim.store import open_store
-from brim.store.backup import KEPT, MOST_KEPT, create, keep_copy, kept_copies, restore, rule_ids
+from brim.store.backup import create, keep_copy, kept_copies, restore, rule_ids
 from tests.store.making import behavior, raw
 
 
@@ -190,7 +191,7 @@ def test_a_copy_with_many_lost_rules_outlives_those_with_few(path: str, tmp_path
     for number in range(30):
         replaced(path, user, f"s{number}")
     assert copied(path, user) >= {*many, "s29"}
-    assert len(kept_copies(path, user)) == KEPT + MOST_KEPT
+    assert len(kept_copies(path, user)) == NEWEST_COPIES + OTHER_COPIES
 
 
 def test_copies_made_while_rules_are_put_back_take_no_lost_rules_away(path: str, tmp_path: Path) -> None:
@@ -201,4 +202,4 @@ def test_copies_made_while_rules_are_put_back_take_no_lost_rules_away(path: str,
     for number in range(7, -1, -1):
         replaced(path, user, *ids[number:])
         assert copied(path, user) == set(ids)
-    assert len(kept_copies(path, user)) == KEPT
+    assert len(kept_copies(path, user)) == NEWEST_COPIES

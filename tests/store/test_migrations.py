@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from brim.config.retention import NEWEST_COPIES
 from brim.errors import StoreError
 from brim.store import open_ledger, open_store
 from brim.store.database import APPLICATION, MIGRATIONS, VERSION, open_database, statements, version_of
@@ -101,3 +105,58 @@ def test_a_migration_that_fails_leaves_the_file_as_it_was(path: Path, tmp_path: 
     with open_store(str(path)) as store:
         assert store.get("b1") == behavior()
         assert store.database.rows("SELECT name FROM sqlite_master WHERE name = 'more'") == []
+
+
+def copies(path: Path) -> list[Path]:
+    return sorted((path.parent / "backups").glob("brim-v*.db"))
+
+
+def test_a_copy_is_kept_before_a_migration_as_the_version_before_wrote_it(path: Path) -> None:
+    make_version_1(path)
+    with closing(raw(path)) as connection:
+        before = list(connection.iterdump())
+    with open_store(str(path)) as store:
+        (copy,) = copies(path)
+        assert store.database.kept == str(copy)
+    assert copy.name.startswith("brim-v1-")
+    assert copy.stat().st_mode & 0o777 == 0o600
+    with closing(raw(copy)) as connection:
+        assert list(connection.iterdump()) == before
+        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+    with open_store(str(path)) as store:
+        assert store.database.kept == ""
+    assert copies(path) == [copy]
+
+
+def test_no_copy_is_kept_of_a_new_file(path: Path) -> None:
+    made(path)
+    assert copies(path) == []
+
+
+def test_without_room_for_the_copy_nothing_is_migrated(path: Path) -> None:
+    make_version_1(path)
+    (path.parent / "backups").write_text("in the way")
+    with pytest.raises(StoreError, match="backups"):
+        open_store(str(path))
+    with closing(raw(path)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+    (path.parent / "backups").unlink()
+    open_store(str(path)).close()
+
+
+def test_the_newest_copies_stay(path: Path, tmp_path: Path) -> None:
+    made(path)
+    for number in range(NEWEST_COPIES + 2):
+        folder = migrations(tmp_path / f"m{number}", "SELECT 1;\n")
+        open_database(str(path), migrations=folder, version=NEXT).close()
+        with closing(raw(path)) as connection:
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+    assert len(copies(path)) == NEWEST_COPIES
+
+
+def test_of_many_processes_that_migrate_one_keeps_the_copy(path: Path) -> None:
+    make_version_1(path)
+    code = "import sys; from brim.store import open_store; open_store(sys.argv[1]).close()"
+    running = [subprocess.Popen([sys.executable, "-c", code, str(path)]) for _ in range(4)]
+    assert [process.wait(60) for process in running] == [0] * 4
+    assert len(copies(path)) == 1

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from brim.behaviors import Behavior
+from brim.config.retention import SESSIONS
 from brim.errors import InputError, StoreError
 from brim.injection import ActivationTierMapper, InjectionPlan
 from brim.store import Store, open_store
 from brim.store.database import Database, open_database
 from brim.store.scopes import open_scopes
-from brim.store.sessions import KEPT
 from tests.store.making import behavior
 
 
@@ -90,9 +90,9 @@ def test_sessions_that_nobody_came_back_to_are_forgotten(path: str) -> None:
             return session.prompts
 
     assert prompts_at(0.0, "old") == 1
-    assert prompts_at(KEPT, "new") == 1
-    assert prompts_at(KEPT, "old") == 2
-    assert prompts_at(2 * KEPT + 1, "new") == 2
+    assert prompts_at(SESSIONS, "new") == 1
+    assert prompts_at(SESSIONS, "old") == 2
+    assert prompts_at(2 * SESSIONS + 1, "new") == 2
     assert names(database) == ["new"]
     database.close()
 

@@ -21,7 +21,7 @@ def learned(events: Sequence[Event], model: str = MODEL) -> float | None:
     for event in events:
         calibrator.update(event)
     known = store.get(model)
-    return known and known.ratio
+    return known.ratio if known else None
 
 
 def test_the_difference_of_two_prompts_is_what_came_between_them() -> None:

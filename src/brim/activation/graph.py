@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from brim.activation.relevance import section_of, terms_of
 from brim.activation.source import Node, filed_under, looked_up
 from brim.behaviors.words import behavior_words
 from brim.errors import InputError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 

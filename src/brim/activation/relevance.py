@@ -38,7 +38,7 @@ ANYWHERE = "*"
 INFERRED = "~"
 """What the term of an inferred condition begins with."""
 LANGUAGE = "~language"
-"""The term of a rule that only a language is a condition for: it's for every change to a file of it."""
+"""The term of a rule that only a programming language is a condition for: it's for every change in it."""
 
 SATURATION, LENGTH_SHARE, USUAL_LENGTH = 1.2, 0.75, 12.0
 """BM25's k1 and b, and the stems of a usual rule: a constant, so that a new rule doesn't change what others weigh."""
@@ -64,6 +64,8 @@ PROJECT_LANGUAGES = frozenset(
     {"python", "rust", "go", "java", "kotlin", "scala", "ruby", "php", "elixir", "erlang", "swift", "dart", "haskell"}
 )
 """Languages that a file in a project's folder tells of (``store/data/project_types.tsv``)."""
+PROGRAMS = PROJECT_LANGUAGES | {"javascript", "typescript", "vue", "svelte", "c", "cpp", "csharp", "lua", "perl", "zig"}
+"""Languages that most changes are made in where they are used at all; style sheets and Dockerfiles aren't."""
 MOST = 32
 """The best that are looked at more closely: more don't fit the budget of a prompt."""
 
@@ -241,8 +243,11 @@ def _judged(
 
 
 def _asks_for_language(inferred: When) -> bool:
-    """Whether a language is the only condition that a rule's words speak of."""
-    return len(inferred.conditions) == 1 and inferred.conditions[0][0] == "language"
+    """Whether a language of programs is the only condition that a rule's words speak of."""
+    if len(inferred.conditions) != 1:
+        return False
+    ((key, values),) = inferred.conditions
+    return key == "language" and not PROGRAMS.isdisjoint(values)
 
 
 def _is_written(node: Node, context: Context) -> bool:

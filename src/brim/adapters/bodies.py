@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from brim.adapters.guards import Guards
+from brim.adapters.guards import Guards, cap_of, thinking_of
 from brim.guard.conversation import Call
 from brim.history.entries import Provider
 
@@ -16,6 +16,8 @@ CAPS: dict[Provider, tuple[str, ...]] = {
     "anthropic": ("max_tokens",),
 }
 """The fields that limit an answer in each API; the first is set if none is."""
+EFFORT = 4_096
+"""Tokens for thinking where a request names an effort: the most that LiteLLM makes of one."""
 KEPT = ("previous_response_id", "conversation", "prompt")
 """Fields of a Responses request that name something which the provider keeps: brim can't see it."""
 
@@ -39,6 +41,11 @@ class Body:
         return next((found for name in CAPS[self.api] if isinstance(found := self.given.get(name), int)), None)
 
     @property
+    def thinks(self) -> int:
+        """How many tokens of the answer are for thinking: its cap has to be higher."""
+        return thinking_of(self.given.get("thinking")) or (EFFORT if self.given.get("reasoning_effort") else 0)
+
+    @property
     def is_streamed(self) -> bool:
         """Whether the answer comes in pieces."""
         return bool(self.given.get("stream"))
@@ -58,6 +65,7 @@ class Body:
             system=given.get(names.get(self.api, "")),
             tools=given.get("tools") or given.get("functions"),
             max_output=self.max_output,
+            thinks=self.thinks,
             answers=given.get("n") or 1,
             has_unseen=self.api == "responses" and any(given.get(name) for name in KEPT),
         )
@@ -73,8 +81,9 @@ class Body:
         else:
             items = {} if isinstance(sent.get("input"), str) else {"input": call.messages}
             sent |= {**items, **({"instructions": call.system} if call.system else {})}
-        if call.guard.max_output is not None and all(sent.get(name) is None for name in CAPS[self.api]):
-            sent[CAPS[self.api][0]] = call.max_output
+        own = [name for name in CAPS[self.api] if sent.get(name) is not None]
+        cap = cap_of(call) or (None if own else call.guard.max_output)
+        sent |= {} if cap is None else dict.fromkeys(own or CAPS[self.api][:1], cap)
         if self.hides_usage:
             sent["stream_options"] = {"include_usage": True}
         return sent

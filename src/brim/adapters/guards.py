@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import warnings
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Literal, TypedDict
 
@@ -20,7 +20,7 @@ from brim.history.summarize import Summarizer
 from brim.models.light import lookup
 from brim.models.response import read_response
 from brim.spend.ledger import Ledger
-from brim.spend.spending import may_be_billed
+from brim.spend.spending import LEAST_OUTPUT, may_be_billed
 
 ATTEMPTS = 1_000
 """How many calls are remembered that may be tried again."""
@@ -85,25 +85,29 @@ class Guards:
         system: Any = None,
         tools: Sequence[Any] | None = None,
         max_output: int | None = None,
+        thinks: int = 0,
         answers: int = 1,
         has_unseen: bool = False,
         id: str | None = None,
     ) -> Call[Any]:
         """Return the next call of a conversation, for ``with`` or ``async with``.
 
-        *max_output* is the request's own; without one it's the setting's. If neither is given, the request has no
-        limit of its own, and money for the longest answer of the model is reserved. *answers* is how many are asked
-        for, and *has_unseen* whether the provider keeps a part of the prompt.
+        *max_output* is the request's own; without one it's the setting's. If neither is given, or it's the longest
+        answer of the model, money for that is reserved, or for less if a limit leaves less: see ``cap_of``.
+        *thinks* is how many tokens of an answer are for thinking, *answers* how many are asked for, and *has_unseen*
+        whether the provider keeps a part of the prompt.
         """
-        guard = self.of(model, messages, provider, id)
+        guard, longest = self.of(model, messages, provider, id), lookup(model).max_output
         most = max_output if max_output is not None else guard.max_output
-        billed = (lookup(model).max_output if most is None else most) or None
+        is_open = most is None or (longest is not None and most >= longest)
         return guard.call(
             messages,
             system=system,
             tools=tools,
             max_output=max_output,
-            billed_output=billed and billed * answers,
+            min_output=LEAST_OUTPUT + thinks if is_open else None,
+            billed_output=longest if most is None else most,
+            answers=answers,
             has_unseen=has_unseen,
         )
 
@@ -130,6 +134,20 @@ class Attempts:
                 self._failed[key] = call
                 if len(self._failed) > ATTEMPTS:
                     self._failed.popitem(last=False)
+
+
+def cap_of(call: Call[Any]) -> int | None:
+    """Return the cap to send in place of the request's own, if a limit leaves less: with a warning. Otherwise None."""
+    if not call.is_lowered:
+        return None
+    warnings.warn(f"brim: {call.receipt.notes[-1]}", stacklevel=3)
+    return call.max_output
+
+
+def thinking_of(thinking: object) -> int:
+    """Return how many tokens Anthropic's ``thinking`` asks for: the cap of the answer has to be higher."""
+    budget = thinking.get("budget_tokens") if isinstance(thinking, Mapping) else None
+    return budget if isinstance(budget, int) else 0
 
 
 def settle(call: Call[Any], response: object) -> None:

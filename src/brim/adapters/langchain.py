@@ -13,7 +13,7 @@ from langchain.agents.structured_output import AutoStrategy, ProviderStrategy, T
 from langchain_core.messages import AIMessage, AnyMessage, SystemMessage
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from brim.adapters.guards import Guards, Settings, settle
+from brim.adapters.guards import Guards, Settings, cap_of, settle, thinking_of
 from brim.errors import InputError
 from brim.guard import Call, Guard
 
@@ -77,6 +77,7 @@ class BrimMiddleware(AgentMiddleware[Any, Any, Any]):
             system=None if system is None else system.content,
             tools=[*map(_counted, request.tools), *_schemas(request.response_format)],
             max_output=next(filter(None, limits), None),
+            thinks=thinking_of(given.get("thinking") or _field(request.model, "thinking")),
             id=_thread(request),
         )
 
@@ -85,8 +86,10 @@ class BrimMiddleware(AgentMiddleware[Any, Any, Any]):
         system, model_settings = request.system_message, request.model_settings
         if call.system is not None and (system is None or call.system is not system.content):
             system = (system or SystemMessage("")).model_copy(update={"content": call.system})
-        if self.guard.max_output is not None and not any(name in model_settings for name in OUTPUTS):
-            model_settings = {**model_settings, "max_tokens": self.guard.max_output}
+        own = [name for name in OUTPUTS if name in model_settings]
+        cap = cap_of(call) or (None if own else self.guard.max_output)
+        if cap is not None:
+            model_settings = {**model_settings, **dict.fromkeys(own or OUTPUTS[:1], cap)}
         return request.override(messages=call.messages, system_message=system, model_settings=model_settings)
 
 

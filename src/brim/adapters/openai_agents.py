@@ -16,7 +16,7 @@ from agents.items import ModelResponse, TResponseStreamEvent
 from agents.models.interface import Model, ModelProvider
 from agents.run_config import CallModelData, CallModelInputFilter, ModelInputData
 
-from brim.adapters.guards import Guards, Settings, settle
+from brim.adapters.guards import Guards, Settings, cap_of, settle
 from brim.errors import InputError
 from brim.guard import Call, Guard
 
@@ -113,9 +113,9 @@ class GuardedModel(Model):
 
     def _fit(self, asked: dict[str, Any], call: Call[Any]) -> None:
         """Put what is sent in place of what was asked."""
-        settings, most = asked["model_settings"], self._guards.guard.max_output
-        if settings.max_tokens is None and most is not None:
-            asked["model_settings"] = replace(settings, max_tokens=most)
+        settings = asked["model_settings"]
+        cap = cap_of(call) or settings.max_tokens or self._guards.guard.max_output
+        asked["model_settings"] = replace(settings, max_tokens=cap)
         asked["system_instructions"], asked["input"] = call.system, call.messages
 
     def get_retry_advice(self, request: Any) -> Any:

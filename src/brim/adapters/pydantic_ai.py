@@ -18,7 +18,7 @@ from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import RunContext
 
-from brim.adapters.guards import Guards, Settings, settle
+from brim.adapters.guards import Guards, Settings, cap_of, settle
 from brim.errors import InputError
 from brim.guard import Call, Guard
 
@@ -115,9 +115,9 @@ class GuardedModel(WrapperModel):
         if call.system:  # the guard's rules: what the agent says itself is in the messages
             rules = InstructionPart(content=call.system, dynamic=False)
             parameters = replace(parameters, instruction_parts=[*(parameters.instruction_parts or ()), rules])
-        most = self._guards.guard.max_output
-        if most is not None:
-            settings = {"max_tokens": most, **(settings or {})}
+        cap = cap_of(call) or dict(settings or {}).get("max_tokens") or self._guards.guard.max_output
+        if cap is not None:
+            settings = {**(settings or {}), "max_tokens": cap}
         return call.messages, settings, parameters
 
 

@@ -399,8 +399,8 @@ def likely_pairs(behaviors: Iterable[Behavior]) -> list[Pair]:
                 continue
             work += 1
             one, other = ordered[index].canonical, each.canonical
-            if alike(one, other) and ((near := similarity(one, other)) >= SURE or _shares_rare(one, other, common)):
-                found.append(Pair(ordered[index], each, near))
+            if alike(one, other) and ((how := similarity(one, other)) >= SURE or _shares_rare(one, other, common)):
+                found.append(Pair(ordered[index], each, how))
         if work > WORK:
             break
         sizes.append(len(words))

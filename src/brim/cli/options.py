@@ -11,7 +11,7 @@ import sys
 from contextlib import suppress
 from functools import cached_property
 
-from brim.cli.output import note
+from brim.cli.output import home_path, note
 from brim.config.places import agents_environment
 from brim.errors import BrimError, InputError, PersonNeeded
 from brim.record import Record
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
     from brim.activation.context import Context
     from brim.config import Config
+    from brim.store.database import Database
+    from brim.store.ledger import StoredLedger
+    from brim.store.scopes import Scopes
 
     Adder = Callable[[ArgumentParser], object]
 
@@ -130,7 +133,7 @@ def values_by_key(option: str, given: Iterable[str] | None) -> dict[str, list[st
 
 
 class _Here(Workspace):
-    """A person's workspace: says which settings are set and ignored."""
+    """A person's workspace: says which settings are set and ignored, and that a store was brought up to date."""
 
     @cached_property
     def config(self) -> Config:
@@ -142,6 +145,24 @@ class _Here(Workspace):
                 _warned.add(key)
                 note(f"{what}, so it's ignored; remove it")
         return found
+
+    def open(self, *, migrate: bool | None = None) -> Scopes:
+        found = super().open(migrate=migrate)
+        for store in found.stores.values():
+            tell_kept(store.database)
+        return found
+
+    def open_ledger(self, clock: Callable[[], float] | None = None, *, store: str = "") -> StoredLedger:
+        found = super().open_ledger(clock, store=store)
+        if not store:
+            tell_kept(found.database)
+        return found
+
+
+def tell_kept(database: Database) -> None:
+    """Say where *database* is kept as it was, if it has just been brought up to date."""
+    if database.kept:
+        note(home_path(f"{database.path} was brought up to date; as it was, it's kept in {database.kept}"))
 
 
 _warned: set[str] = set()
@@ -359,9 +380,11 @@ def one_key(question: str) -> str:
     try:
         import termios
         import tty
-
+    except ImportError:  # Windows: then with Enter
+        return answer(question)[:1].lower()
+    try:
         before = termios.tcgetattr(sys.stdin)
-    except (ImportError, termios.error):  # not a terminal of this kind: then with Enter
+    except termios.error:  # not a terminal
         return answer(question)[:1].lower()
     sys.stdout.flush()
     sys.stderr.write(question)

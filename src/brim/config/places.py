@@ -133,5 +133,6 @@ def _uid() -> int:
 
 
 def home_folder(environ: Mapping[str, str]) -> str:
-    """Return the person's home folder."""
-    return os.path.abspath(environ.get("HOME") or environ.get("USERPROFILE") or os.path.expanduser("~"))
+    """Return the person's home folder. On Windows, agents go by ``USERPROFILE``; Git sets ``HOME`` too."""
+    first, second = ("USERPROFILE", "HOME") if os.name == "nt" else ("HOME", "USERPROFILE")
+    return os.path.abspath(environ.get(first) or environ.get(second) or os.path.expanduser("~"))

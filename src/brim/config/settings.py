@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from brim.config.retention import MEMORY_DAYS, USE_DAYS
 from brim.record import Record
 
 TYPE_CHECKING = False
@@ -222,6 +223,12 @@ SETTINGS = (
     Setting("notify", "text", None, "command to run at 80% of a limit and at the limit; $BRIM_TEXT says which",
             from_env=(), none="off", yours=True),
     Setting("behaviors.near_duplicate", "number", 0.8, "similarity from which two texts are one rule", **_SHARE),
+    Setting("keep.memory", "whole", MEMORY_DAYS,
+            "days that 'brim doctor --prune' leaves the memory in .context/ of sessions that are over",
+            none="forever", least=1, yours=True),
+    Setting("keep.uses", "whole", USE_DAYS,
+            "days that 'brim doctor --prune' leaves when rules were told; how often stays",
+            none="forever", least=1, yours=True),
     Setting("memory.max_working_memory_tokens", "whole", 100_000, "all sections of a working memory, and the response",
             least=0),
     Setting("memory.output_reserve", "whole", 4_096, "kept for the response", least=0),

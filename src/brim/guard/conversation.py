@@ -34,7 +34,7 @@ from brim.models.light import lookup
 from brim.models.response import Reported, read_response
 from brim.spend.ledger import LONG_LEASE, Ledger, ScopeStatus
 from brim.spend.money import micro_dollars
-from brim.spend.spending import Spend, most_it_costs
+from brim.spend.spending import LEAST_OUTPUT, Quote, Spend
 from brim.store.ledger import open_ledger
 from brim.tokens.anchor import AnchoredTokenCounter, digests
 from brim.tokens.calibrate import MemoryCalibrationStore
@@ -115,6 +115,8 @@ class Guard:
         """Where money is counted; None if neither a ledger nor a limit was given."""
         self.rules: tuple[Behavior, ...] = tuple(rules)
         """The rules to choose from."""
+        if not all(isinstance(each, Behavior) for each in self.rules):
+            raise InputError(f"rules must be Behavior objects of brim.behaviors, not {self.rules!r:.80}")
         self._rule_tokens = rule_tokens
         self._given_counter = counter
         self._begin_all()
@@ -187,7 +189,9 @@ class Guard:
         system: Any = None,
         tools: Sequence[Any] | None = None,
         max_output: int | None = None,
+        min_output: int | None = None,
         billed_output: int | None = None,
+        answers: int = 1,
         has_unseen: bool = False,
     ) -> Call[M]:
         """Return the next call of the conversation, for ``with`` or ``async with``.
@@ -195,12 +199,18 @@ class Guard:
         On entry it's counted, fitted and its money reserved. Raises ``DoesNotFit`` if not even what must stay fits, and
         ``LimitReached`` if a limit doesn't allow it: then nothing was reserved.
 
-        *billed_output* is how many tokens of output may be billed, if you don't send ``call.max_output`` or ask for
-        several answers. With *has_unseen*, the provider keeps a part of the prompt that isn't in *messages*: they are
-        sent as they are, and money for a full window is reserved.
+        If a limit leaves less than the longest answer costs, ``call.max_output`` is lowered to what it leaves, down to
+        *min_output* tokens, and the receipt says so. By default that's 1,024 if neither you nor the guard set
+        *max_output*, and otherwise it isn't lowered.
+
+        *billed_output* is how many tokens of an answer may be billed, if you don't send ``call.max_output``, and
+        *answers* how many answers you ask for. With *has_unseen*, the provider keeps a part of the prompt that isn't in
+        *messages*: they are sent as they are, and money for a full window is reserved.
         """
-        about: Any = {"max_output": max_output, "billed_output": billed_output, "has_unseen": has_unseen}
-        return Call(self, messages, system, tools, **about)
+        if min_output is None and max_output is self.max_output is billed_output is None:
+            min_output = LEAST_OUTPUT
+        about: Any = {"max_output": max_output, "min_output": min_output, "billed_output": billed_output}
+        return Call(self, messages, system, tools, answers=answers, has_unseen=has_unseen, **about)
 
     def fit(
         self,
@@ -277,15 +287,11 @@ class Guard:
         """Return what was spent in the scope; None without a ledger."""
         return None if self.ledger is None else self.ledger.status(self.scope)
 
-    def _spend(self, fitted: Fitted[Any], tools: Sequence[Any] | None, output: int) -> Spend | None:
-        if self.ledger is None:
-            return None
+    def _quote(self, fitted: Fitted[Any], tools: Sequence[Any] | None, output: int, answers: int) -> Quote:
         known = lookup(self.model)
         prompt = min(fitted.tokens.high, known.max_input) if known.resolved else fitted.tokens.high
         hour = any(_is_for_an_hour(part) for part in (fitted.system, tools, *fitted.messages))
-        amount = most_it_costs(self.model, prompt, output, hour=hour)
-        about: Any = {"model": self.model, "tokens": prompt + output, "lease": self.lease}
-        return Spend(self.ledger, self.scope, amount, at_most=self.limit, **about)
+        return Quote(self.model, prompt, output, answers, hour)
 
 
 class Call(Generic[M]):
@@ -301,6 +307,8 @@ class Call(Generic[M]):
     """The system prompt, with the guard's rules."""
     max_output: int
     """What to send as ``max_tokens``."""
+    is_lowered: bool = False
+    """Whether a limit lowered ``max_output``: then send it in any case."""
     tokens: Count
     """The size of the prompt."""
     receipt: Receipt
@@ -313,15 +321,18 @@ class Call(Generic[M]):
         system: Any,
         tools: Sequence[Any] | None,
         *,
-        max_output: int | None,
+        max_output: int | None = None,
+        min_output: int | None = None,
         billed_output: int | None = None,
+        answers: int = 1,
         has_unseen: bool = False,
     ) -> None:
         self.guard: Guard = guard
         self.tools: Sequence[Any] | None = tools
         """The tools to send."""
         self._given = messages, system, max_output
-        self._billed_output, self._has_unseen = billed_output, has_unseen
+        self._min_output, self._billed_output = min_output, billed_output
+        self._answers, self._has_unseen = answers, has_unseen
         self._spend: Spend | None = None
         self.reported: Reported | None = None
         """What the provider reported; None before ``done``."""
@@ -392,22 +403,35 @@ class Call(Generic[M]):
             warnings.warn(f"the stream ended without usage, so {kept}: {StreamedUsage.__doc__}", stacklevel=3)
 
     def _prepare(self) -> None:
-        messages, system, max_output = self._given
+        (messages, system, max_output), guard = self._given, self.guard
         if self._has_unseen:
-            fitted = self.guard._unseen(messages, system, self.tools, max_output)
+            fitted = guard._unseen(messages, system, self.tools, max_output)
         else:
-            fitted = self.guard.fit(messages, system=system, tools=self.tools, max_output=max_output)
+            fitted = guard.fit(messages, system=system, tools=self.tools, max_output=max_output)
         if not fitted.fits:
             raise DoesNotFit(f"the request doesn't fit {self.model}: {fitted.receipt.reason}", fitted)
         self.messages, self.system, self.max_output = fitted.messages, fitted.system, fitted.max_output
         self.tokens, self.receipt = fitted.tokens, fitted.receipt
-        output = fitted.max_output if self._billed_output is None else self._billed_output
-        self._spend = self.guard._spend(fitted, self.tools, output)
+        if guard.ledger is not None:
+            output = fitted.max_output if self._billed_output is None else self._billed_output
+            quote = guard._quote(fitted, self.tools, output, self._answers)
+            about: Any = {"least": self._min_output, "lease": guard.lease, "at_most": guard.limit}
+            self._spend, self._asked = Spend(guard.ledger, guard.scope, quote, **about), output
+
+    def _take_cap(self) -> None:
+        """Take the cap of the answer from what was reserved, if that is for a shorter one."""
+        if self._spend is None or self._spend.quote.output >= self._asked:
+            return
+        paid, room = self._spend.quote.output, window_of(self.model) - self.tokens.high
+        self.max_output, self.is_lowered = min(paid, max(self.max_output, room)), True
+        note = f"an answer may take {self.max_output:,} tokens, not {self._asked:,}: the limit leaves no more"
+        self.receipt = replace(self.receipt, notes=(*self.receipt.notes, note))
 
     def __enter__(self) -> Self:
         self._prepare()
         if self._spend is not None:
             self._spend.__enter__()
+        self._take_cap()
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
@@ -418,6 +442,7 @@ class Call(Generic[M]):
         await in_thread(self._prepare)
         if self._spend is not None:
             await self._spend.__aenter__()
+        self._take_cap()
         return self
 
     async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:

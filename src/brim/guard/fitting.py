@@ -154,7 +154,7 @@ class Request:
             high = pruned.tokens.high
             if not sure or high <= target or not pruned.fits:
                 break
-            goal = min(goal - 1, goal * target // high)
+            goal = min(goal - 1, int(pruned.tokens) * target // high)
         if isinstance(pruner, WatermarkPruner):
             vars(pruner).update(vars(attempt))
         size = high if sure else int(pruned.tokens)

@@ -104,10 +104,14 @@ class Receipt(Value):
 
     def __str__(self) -> str:
         gone = sum(len(unit.indices) for unit in self.dropped)
-        what = f"{gone:,} message{'' if gone == 1 else 's'} dropped" if gone else "nothing dropped"
-        changed = [f"{len(step.indices):,} {step.action}" for step in self.steps if step.action != "dropped"]
-        what = ", ".join((*changed, what))
-        text = f"{self.pruner}: {what}, {self.before:,} -> {self.after:,} of {self.target:,} tokens"
+        done = [f"{len(step.indices):,} {step.action}" for step in self.steps if step.action != "dropped"]
+        done += [f"{gone:,} message{'' if gone == 1 else 's'} dropped"] if gone else []
+        size = f"{self.after:,} of {self.target:,} tokens"
+        if int(self.before) != int(self.after):
+            size = f"{self.before:,} -> {size}"
+        elif done:
+            done[-1] += " by earlier calls"
+        text = f"{self.pruner}: {', '.join(done if gone else [*done, 'nothing dropped'])}, {size}"
         return text if self.fits else f"{text}; does not fit: {self.reason}"
 
 

@@ -217,7 +217,13 @@ def _answer_in_time(argv: Sequence[str], stdin: Any, environ: Mapping[str, str],
 
     try:
         before, timer = signal.signal(signal.SIGALRM, ring), signal.setitimer(signal.ITIMER_REAL, SECONDS)
-    except (AttributeError, ValueError):  # Windows, or not the main thread
+    except AttributeError:  # Windows has no timer that interrupts: the process ends with nothing said
+        if ending:
+            from threading import Timer
+
+            Timer(SECONDS, _give_up, (argv, environ)).start()
+        return _answer(argv, stdin, environ, ending=ending)
+    except ValueError:  # not the main thread
         return _answer(argv, stdin, environ, ending=ending)
     try:
         return _answer(argv, stdin, environ, ending=ending)
@@ -225,6 +231,14 @@ def _answer_in_time(argv: Sequence[str], stdin: Any, environ: Mapping[str, str],
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, signal.SIG_DFL if before is None else before)
         signal.setitimer(signal.ITIMER_REAL, *timer)
+
+
+def _give_up(argv: Sequence[str], environ: Mapping[str, str]) -> None:
+    """End the process from another thread."""
+    from brim.hooks.state import log
+
+    log(environ, f"{' '.join(argv[:2])[:120]}: nothing was answered: took too long")
+    os._exit(0)
 
 
 def _answer(argv: Sequence[str], stdin: Any, environ: Mapping[str, str], *, ending: bool) -> str:

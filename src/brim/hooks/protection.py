@@ -106,7 +106,8 @@ def is_protected(path: str, workspace: HookWorkspace) -> bool:
     last = os.path.basename(folder)
     if name in _FOLDERS.get(last, ()) or (last == ".brim" and name.startswith("brim.db")):
         return True
-    if any(each in path for each in _PLUGINS) and ("/brim/" in path or name == "extension-enablement.json"):
+    slashed = path.replace(os.sep, "/")
+    if any(each in slashed for each in _PLUGINS) and ("/brim/" in slashed or name == "extension-enablement.json"):
         return True
     users = {os.path.realpath(os.path.dirname(user_file(agent, workspace.environ))): agent for agent in USER_FILES}
     return folder in users and name in _FOLDERS[f".{users[folder]}"]

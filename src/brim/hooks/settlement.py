@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import time
 
+from brim.config.retention import SESSIONS
 from brim.errors import InputError, StoreError
 from brim.files import locked
 from brim.hooks.event import Answer
@@ -213,7 +214,6 @@ def _charged(known: Reservation) -> tuple[int, int]:
 
 # What is known between two hooks ----------------------------------------------------------------------------------
 
-_KEPT = 30 * 86_400.0
 _KEY, _AFTER = "account:", "account;"
 
 
@@ -230,7 +230,7 @@ def save_account(database: Database, id: str, account: Account, *, now: float) -
         database.run("INSERT INTO meta (key, value) VALUES (?, ?)", (_KEY + id, text))
         database.run(
             "DELETE FROM meta WHERE key > ? AND key < ? AND value < ?",
-            (_KEY, _AFTER, f"{max(0, int(now - _KEPT)):012d}"),
+            (_KEY, _AFTER, f"{max(0, int(now - SESSIONS)):012d}"),
         )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from brim.behaviors.behavior import LIVE, Status
+from brim.config.places import home_folder
 from brim.errors import BrimError
 from brim.hooks.event import HookCall
 from brim.hooks.readings import usage_now
@@ -117,7 +118,7 @@ def _claude_slugs(workspace: Workspace) -> set[str]:
 
 def _gemini_slugs(workspace: Workspace) -> set[str]:
     """Return how Gemini CLI calls that folder: it keeps a list."""
-    home = workspace.environ.get("GEMINI_CLI_HOME") or workspace.environ.get("HOME") or os.path.expanduser("~")
+    home = workspace.environ.get("GEMINI_CLI_HOME") or home_folder(workspace.environ)
     try:
         with open(os.path.join(home, ".gemini", "projects.json"), encoding="utf-8") as file:
             known = json.loads(file.read(LARGEST_LIST))["projects"]

@@ -36,6 +36,11 @@ DOORS = ["adapters", "agents", "cli", "guard", "history", "install", "loopback",
 """The packages that no hook imports."""
 
 
+_FLAGS = os.O_RDONLY
+for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):  # as brim.files has them, which isn't imported yet
+    _FLAGS |= getattr(os, _flag, 0)
+
+
 def startup_path(home: str) -> str:
     """Return where the modules of hooks are in the user's folder *home*, for this version of Python."""
     return os.path.join(home, "cache", f"startup-{sys.implementation.cache_tag}.bin")
@@ -87,9 +92,10 @@ def _compiled(source: str, path: str) -> CodeType:
 def use_startup(home: str) -> bool:
     """Take modules from the file that ``write_startup`` wrote, if it fits this brim and this Python."""
     try:
-        handle = os.open(startup_path(home), os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+        handle = os.open(startup_path(home), _FLAGS)
         found = os.fstat(handle)
-        if found.st_mode & 0o170022 != 0o100000 or (hasattr(os, "getuid") and found.st_uid != os.getuid()):
+        others = 0o022 if hasattr(os, "getuid") else 0  # Windows doesn't tell who can write it
+        if found.st_mode & (0o170000 | others) != 0o100000 or (others and found.st_uid != os.getuid()):
             return False  # not a plain file that only this user can write
         size = int.from_bytes(os.read(handle, 8), "big")
         stamp, index = marshal.loads(os.read(handle, size))  # noqa: S302 (only this user can write it)
@@ -136,4 +142,13 @@ class _Modules:
     def exec_module(self, module: Any) -> None:
         """Run the code of *module*."""
         module.__file__, at, size = self._index[module.__name__]
-        exec(marshal.loads(os.pread(self._handle, size, self._begin + at)), module.__dict__)  # noqa: S102, S302
+        exec(marshal.loads(read_at(self._handle, size, self._begin + at)), module.__dict__)  # noqa: S102, S302
+
+
+def _seek_and_read(handle: int, size: int, at: int) -> bytes:
+    os.lseek(handle, at, os.SEEK_SET)
+    return os.read(handle, size)
+
+
+read_at = getattr(os, "pread", _seek_and_read)
+"""Read from a place in an open file; Windows has no ``os.pread``."""

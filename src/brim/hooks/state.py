@@ -14,6 +14,7 @@ from contextlib import suppress
 from functools import cached_property
 
 from brim.config.places import user_folder
+from brim.config.retention import DAY, LARGEST_LOG, SESSIONS
 from brim.errors import StoreError
 from brim.files import locked, read_safely, replace_file
 from brim.record import Record
@@ -31,9 +32,6 @@ LARGEST = 1 << 20
 """Bytes of a state file that are read; a larger one isn't ours."""
 PATIENCE = 0.1
 """Seconds that a change waits for the lock."""
-DAY = 24 * 3600.0
-KEPT = 30 * DAY
-"""Seconds after which the file of an abandoned session is removed."""
 SWEPT = "swept"
 """The file whose time says when old files were last looked for; no session's file has its name."""
 SOURCES = ("statusline", "transcript", "hook")
@@ -248,19 +246,28 @@ def remove_old(home: str, *, now: float) -> int:
 
     Every session that begins calls this, and looking at hundreds of files takes milliseconds.
     """
-    folder = os.path.join(home, FOLDER)
-    mark, removed = os.path.join(folder, SWEPT), 0
+    mark, removed = os.path.join(home, FOLDER, SWEPT), 0
     with suppress(OSError):
         if os.path.exists(mark) and 0 <= now - os.lstat(mark).st_mtime < DAY:
             return 0
         os.close(os.open(mark, os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600))
         os.utime(mark, (now, now))
-        for entry in list(os.scandir(folder)):
+        for path in old_files(home, now=now):
             with suppress(OSError):
-                if entry.stat(follow_symlinks=False).st_mtime < now - KEPT:
-                    os.unlink(entry.path)
-                    removed += 1
+                os.unlink(path)
+                removed += 1
     return removed
+
+
+def old_files(home: str, *, now: float) -> list[str]:
+    """Return the files of abandoned sessions."""
+    found = []
+    with suppress(OSError):
+        for entry in os.scandir(os.path.join(home, FOLDER)):
+            with suppress(OSError):
+                if entry.stat(follow_symlinks=False).st_mtime < now - SESSIONS:
+                    found.append(entry.path)
+    return found
 
 
 def _read(path: str) -> dict[str, Any]:
@@ -282,8 +289,6 @@ def _mapping(found: object) -> dict[str, Any]:
 
 # The log ----------------------------------------------------------------------------------------------------------
 
-LARGEST_LOG = 256 * 1024
-"""Bytes after which ``hook.log`` becomes ``hook.log.1``, replacing the one before it."""
 LONGEST_LINE = 500
 """Characters of one line of the log."""
 

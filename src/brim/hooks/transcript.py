@@ -12,6 +12,7 @@ from contextlib import suppress
 from io import FileIO
 
 from brim.files import open_safely
+from brim.hooks.startup import read_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,8 +63,8 @@ def whole_lines(path: str, start: int, *, overlap: int = 0, most: int = 1 << 23)
         size = os.fstat(handle).st_size
         at = max(0, (start if start <= size else 0) - overlap)
         held, left = b"", most
-        skips = at > 0 and os.pread(handle, 1, at - 1) != b"\n"
-        while left > 0 and (block := os.pread(handle, min(BLOCK, left), at + len(held))):
+        skips = at > 0 and read_at(handle, 1, at - 1) != b"\n"
+        while left > 0 and (block := read_at(handle, min(BLOCK, left), at + len(held))):
             left -= len(block)
             data = held + block
             if skips:
@@ -86,7 +87,7 @@ def tail_lines(path: str, *, most: int = TAIL) -> Iterator[bytes]:
         while begin > 0 and left > 0:
             take = min(size, begin, left)
             begin, left, size = begin - take, left - take, size * 2
-            data = os.pread(handle, take, begin) + rest
+            data = read_at(handle, take, begin) + rest
             if b"\n\n" in data or b"\n\r" in data:  # there may be millions; the pattern isn't compiled for nothing
                 data = re.sub(rb"\n\s+", b"\n", data)
             rest, *lines = data.split(b"\n")
@@ -101,7 +102,7 @@ def tail_bytes(path: str, most: int) -> tuple[int, bytes]:
     with suppress(OSError), _opened(path) as file:
         handle = file.fileno()
         begin = max(0, os.fstat(handle).st_size - most)
-        data = os.pread(handle, most, begin)
+        data = read_at(handle, most, begin)
         skipped = data.find(b"\n") + 1 if begin > 0 else 0
         return begin + skipped, data[skipped:]
     return 0, b""

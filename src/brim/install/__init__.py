@@ -2,9 +2,10 @@
 
 ``jsonc`` edits a JSON file and keeps everything else in it. ``agents`` knows the agents' files and what brim writes
 into them, ``receipt`` what was there before, and ``changes`` what a file becomes. ``launchers`` are the scripts that
-settings name, ``commands`` are brim's own in an agent (``/learn``), ``git_exclude`` hides a project's settings from
-git. ``installation`` is ``brim init``, ``upgrade``, ``uninstall`` and ``pause``; ``doctor`` says whether it all works,
-and ``status`` what needs attention. ``rule_files`` finds the rule files that agents have.
+settings name, and ``shell`` is how they name them. ``commands`` are brim's own in an agent (``/learn``),
+``git_exclude`` hides a project's settings from git. ``installation`` is ``brim init``, ``upgrade``, ``uninstall`` and
+``pause``; ``doctor`` says whether it all works, and ``status`` what needs attention. ``rule_files`` finds the rule
+files that agents have.
 """
 
 from __future__ import annotations

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import shutil
 import sys
 import tomllib
@@ -18,10 +17,11 @@ from typing import Any
 
 from brim.config.places import home_folder
 from brim.errors import BrimError, InputError
-from brim.files import data_file, read_safely
+from brim.files import WINDOWS, data_file, read_safely
 from brim.hooks.client import client_of
 from brim.hooks.protection import PROJECT_FILES, user_file
 from brim.install.jsonc import JsonText
+from brim.install.shell import program_in, program_name, typed, words_in
 from brim.store.project import is_tracked
 from brim.tracking.readers.fields import items, mapping, text, value
 
@@ -82,7 +82,7 @@ class Target:
         if self.scope != "project":
             return ""
         project, real = os.path.realpath(self.project), os.path.realpath(self.path)
-        if os.path.commonpath([project, real]) == project:
+        if real.startswith(os.path.join(project, "")):
             return ""
         return f"{self.path}: is a link to {real}, which is outside of the project: remove the link"
 
@@ -176,22 +176,27 @@ def model_of(agent: str, environ: Mapping[str, str]) -> str:
 
 def launcher_path(home: str) -> str:
     """Return the launcher of hooks in the user's folder *home*."""
-    return os.path.join(os.path.abspath(home), "bin", "hook")
+    return _script(home, "hook")
 
 
-def launcher_command(home: str) -> str:
-    """Return the launcher as the shell reads it."""
-    return shlex.quote(launcher_path(home))
+def launcher_command(home: str, agent: str = "claude") -> str:
+    """Return the launcher as the shell of *agent* reads it."""
+    return program_in(agent, launcher_path(home), person=os.path.expanduser("~"))
 
 
 def status_path(home: str) -> str:
     """Return the launcher of the status line in the user's folder *home*."""
-    return os.path.join(os.path.abspath(home), "bin", "statusline")
+    return _script(home, "statusline")
+
+
+def _script(home: str, name: str) -> str:
+    return os.path.join(os.path.abspath(home), "bin", f"{name}.cmd" if WINDOWS else name)
 
 
 def status_value(home: str) -> dict[str, Any]:
     """Return the entry for the status line."""
-    return {"type": "command", "command": shlex.quote(status_path(home))}
+    command = program_in("claude", status_path(home), person=os.path.expanduser("~"))
+    return {"type": "command", "command": command}
 
 
 def entries_for(agent: str, program: str, *, hooks: str = ALL) -> dict[str, dict[str, Any]]:
@@ -240,7 +245,7 @@ class Ours:
     def status(self, value: Any) -> bool:
         """Whether *value* is brim's status line: its launcher, or the command that people type."""
         words = words_of(value)
-        if len(words) == 2 and os.path.basename(words[0]) == "brim" and words[1] == "statusline":
+        if len(words) == 2 and program_name(words[0]) == "brim" and words[1] == "statusline":
             return True
         return len(words) == 1 and self._calls(words[0], "statusline")
 
@@ -258,18 +263,16 @@ class Ours:
         return list(dict.fromkeys(event for event, _ in self.hooks_in(settings_of(path))))
 
     def _calls(self, program: str, name: str) -> bool:
-        folder, base = os.path.split(program)
-        if base.removesuffix("-unless-resident") != name:
+        folder = os.path.normcase(os.path.dirname(program))
+        if program_name(program).removesuffix("-unless-resident") != name:
             return False
-        return folder == os.path.dirname(launcher_path(self.home)) or folder.endswith(os.path.join(".brim", "bin"))
+        own = os.path.normcase(os.path.dirname(launcher_path(self.home)))
+        return folder == own or folder.endswith(os.path.join(".brim", "bin"))
 
 
 def words_of(hook: Any) -> list[str]:
     """Return the command of *hook* as the shell splits it; nothing if it has none."""
-    try:
-        return shlex.split(text(hook, "command"))
-    except ValueError:
-        return []
+    return words_in(text(hook, "command"), person=os.path.expanduser("~"))
 
 
 # Its plugin ----------------------------------------------------------------------------------------------------------
@@ -323,14 +326,12 @@ def served_agents(environ: Mapping[str, str], project: str | None) -> list[str]:
 def _serves(settings: Any) -> bool:
     """Whether *settings* name a server that runs ``brim mcp``."""
     servers = [*mapping(settings, "mcpServers").values(), *mapping(settings, "mcp_servers").values()]
-    return any(
-        os.path.basename(text(each, "command")) == "brim" and items(each, "args")[:1] == ["mcp"] for each in servers
-    )
+    return any(program_name(text(each, "command")) == "brim" and items(each, "args")[:1] == ["mcp"] for each in servers)
 
 
 def brim_program() -> str:
     """Return the path of the program that runs now."""
-    program = os.path.join(os.path.dirname(sys.executable), "brim")
+    program = os.path.join(os.path.dirname(sys.executable), "brim.exe" if WINDOWS else "brim")
     return program if os.path.exists(program) else os.path.abspath(sys.argv[0])
 
 
@@ -338,8 +339,8 @@ def server_command(agent: str, environ: Mapping[str, str], home: str) -> str:
     """Return what a person types to let *agent* use the server in every project."""
     program = brim_program()
     is_short = os.path.realpath(shutil.which("brim") or "") == os.path.realpath(program)
-    own = f" --env {shlex.quote(f'BRIM_HOME={home}')}" if environ.get("BRIM_HOME") else ""
-    called = f"{'brim' if is_short else shlex.quote(program)} mcp"
+    own = f" --env {typed(f'BRIM_HOME={home}')}" if environ.get("BRIM_HOME") else ""
+    called = f"{'brim' if is_short else typed(program)} mcp"
     if agent == "opencode":
         return "opencode mcp add"
     if agent == "gemini":

@@ -89,7 +89,7 @@ def plan_install(
     ours = Ours(home)
     settings = JsonText(before or "", target.path, comments=target.comments)
     old_value = settings.value
-    _merge(settings, entries_for(target.agent, launcher_command(home), hooks=hooks), ours)
+    _merge(settings, entries_for(target.agent, launcher_command(home, target.agent), hooks=hooks), ours)
     kept, chained = (record.status if record is not None else None), None
     if status:
         kept, chained = _put_status(settings, kept, ours, home)

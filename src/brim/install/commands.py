@@ -6,13 +6,13 @@ Each is written whole and noted in the receipt like a settings file. One that a 
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Mapping
 
 from brim.files import data_file
 from brim.install.agents import Target, agent_folder, brim_program
 from brim.install.changes import COMMAND, Change, digest, missing_folder
 from brim.install.receipt import Record
+from brim.install.shell import program_in
 
 FILES = {
     "claude": "commands/learn.md",
@@ -59,7 +59,8 @@ def plan_command(target: Target, before: str | None, record: Record | None) -> C
     """Return how *target* gets the command; None if there is a file that isn't brim's, or was changed since."""
     if before is not None and (record is None or record.installed != digest(before)):
         return None
-    text = command_text(target.agent.removesuffix(COMMAND), shlex.quote(brim_program()))
+    agent = target.agent.removesuffix(COMMAND)
+    text = command_text(agent, program_in(agent, brim_program()))
     folder = record.folder if record is not None else _new_folder(target)
     made = Record(target.agent, "user", original=None, installed=digest(text), folder=folder)
     return Change(target, before, text, made)

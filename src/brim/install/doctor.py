@@ -22,6 +22,7 @@ from brim import __version__
 from brim.activation.context import Context
 from brim.behaviors.behavior import LIVE, Behavior
 from brim.errors import BrimError, StoreError
+from brim.files import WINDOWS
 from brim.hooks.client import client_of
 from brim.hooks.process import is_disabled, paused_until
 from brim.hooks.state import log_path
@@ -41,9 +42,10 @@ from brim.install.agents import (
 )
 from brim.install.changes import STATUS
 from brim.install.git_exclude import not_ignored
-from brim.install.installation import Installation
+from brim.install.installation import EXPERIMENTAL, Installation
 from brim.install.launchers import check_lasting, copy_launcher, install_launchers, interpreter_of
 from brim.install.receipt import Record
+from brim.install.retention import prune
 from brim.install.rule_files import floop_traces
 from brim.store.backup import lost_rules
 from brim.store.checks import shortened, store_problems
@@ -138,6 +140,8 @@ class _Doctor:
         agents = [facts["agent"] for facts in installed]
         if agents:
             yield from self._hook(agents[0], only_plugins=all(facts.get("plugin") for facts in installed))
+            if WINDOWS:
+                yield Finding(OFF, "windows", EXPERIMENTAL)
         yield from self._switched_off()
         yield from self._settings()
         yield from self._stores(installed=bool(agents))
@@ -146,6 +150,7 @@ class _Doctor:
         yield from (Finding(OFF, "floop", f"{path}: {text}", file=path) for path, text in floop_traces(self.here))
         yield from self._tokens(agents[0] if agents else None)
         yield from self._server()
+        yield from self._past()
         yield from self._log()
 
     def _agent(self, target: Target) -> Iterator[Finding]:
@@ -273,14 +278,19 @@ class _Doctor:
                     if damage := store_problems(store):
                         text = f"{path}: is damaged ({shortened(damage)}): 'brim backup list' shows the copies"
                         raise StoreError(text, "damaged")
-                    number = len(store.behaviors(LIVE))
+                    number, version = len(store.behaviors(LIVE)), store.database.version
             except BrimError as error:
                 is_older = getattr(error, "reason", "") == "older"
                 without = "; until then agents go on without this project" if scope == "project" else ""
                 yield Finding(WRONG, "store", f"{error}{without}", FIX if is_older else "", **facts)
             else:
-                text = f"{path}: {number:,} rule{'' if number == 1 else 's'}, version {VERSION} of the file"
-                yield Finding(OK, "store", text, **facts | {"version": VERSION, "behaviors": number})
+                text = f"{path}: {number:,} rule{'' if number == 1 else 's'}, version {version} of the file"
+                facts |= {"version": version, "behaviors": number}
+                if version < VERSION:
+                    text = f"{text}: 'brim upgrade' brings it up to date, to {VERSION}"
+                    yield Finding(OFF, "store", text, FIX, **facts)
+                else:
+                    yield Finding(OK, "store", text, **facts)
 
     def _trust(self) -> Iterator[Finding]:
         project = self.here.project
@@ -363,6 +373,14 @@ class _Doctor:
             text = f"{names} {start} 'brim mcp', whose tools take {schemas:,} tokens where they are loaded at once"
             yield Finding(OK, "server", f"{text} (for {model})", agents=agents, schemas=schemas)
 
+    def _past(self) -> Iterator[Finding]:
+        """Say how much brim has kept longer than it needs to."""
+        with suppress(BrimError):  # wrong settings are said above
+            found = prune(self.here.environ, self.here.cwd, dry_run=True)
+            if found.number:
+                text = f"{found.number:,} things are past their time: 'brim doctor --prune' lists and removes them"
+                yield Finding(OFF, "kept", text, number=found.number, bytes=found.bytes)
+
     def _log(self) -> Iterator[Finding]:
         path = log_path(self.here.environ)
         lines = _last_lines(path)
@@ -403,7 +421,8 @@ def _fix(here: Installation) -> tuple[list[str], list[str]]:
         if not os.path.lexists(here.database):
             fixed.append(f"{here.home}: has a store now")
     stores, broken = here.upgrade_stores(create=is_installed)
-    return fixed + [f"{path} updated" for path, older in stores.items() if older], problems + broken
+    fixed += [f"{path} updated; as it was, it's kept in {kept}" for path, kept in stores.items() if kept]
+    return fixed, problems + broken
 
 
 def _twice(installed: list[dict[str, Any]]) -> Iterator[Finding]:
@@ -487,9 +506,8 @@ def probe(launcher: str, python: str, agent: str, environ: Mapping[str, str]) ->
             shutil.copytree(cache, os.path.join(home, "cache"))
         others = ("BRIM_", "FLOOP_", "CLAUDE_", "CODEX_", "GEMINI_")  # could change the answer
         own = {name: value for name, value in environ.items() if not name.startswith(others)}
-        own |= {"BRIM_HOME": home, "HOME": folder}
-        script = os.path.join(folder, "hook")
-        copy_launcher(launcher, script, home)
+        own |= {"BRIM_HOME": home, "HOME": folder, "USERPROFILE": folder}
+        script = copy_launcher(launcher, folder, home)
         sent = {"hook_event_name": event, "source": "startup", "prompt": "hello", "cwd": work, "transcript_path": ""}
         took, alone = [], []
         for number in range(RUNS):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -17,8 +16,9 @@ from typing import Any
 
 from brim.config.edit import SettingEdit
 from brim.config.places import user_folder
+from brim.config.retention import UNFINISHED
 from brim.errors import BrimError, InputError, StoreError
-from brim.files import backup_name, keep, locked, remove_unfinished, replace_file
+from brim.files import WINDOWS, backup_name, keep, locked, remove_unfinished, replace_file
 from brim.hooks.process import PAUSED, paused_until
 from brim.hooks.status_chain import NAME as CHAIN
 from brim.install.agents import (
@@ -52,12 +52,11 @@ from brim.store.store import open_store
 from brim.store.trust import is_trusted, trust, trusted_projects
 from brim.workspace import DATABASE, Workspace
 
-NO_WINDOWS = "hooks don't work on Windows yet, so nothing was changed; the commands and the library work"
+EXPERIMENTAL = "hooks on Windows are experimental: they were never run inside the agents there"
+"""What a person is told on Windows."""
 NO_PROJECT = "not in a project: run this in a git repository, or 'mkdir .brim' first"
 BUDGET = "token_budget.default"
 MOST_PAUSE = 366 * 86_400
-UNFINISHED = 60.0
-"""Seconds after which an unfinished file in brim's folder is what a killed process left."""
 
 
 class Installation(Workspace):
@@ -255,24 +254,25 @@ class Installation(Workspace):
         """Return how the token budget gets into the settings of *scope*; None if *tokens* is None."""
         return None if tokens is None else SettingEdit(self.environ, self.cwd or None, BUDGET, tokens, scope)
 
-    def upgrade_stores(self, *, create: bool = False) -> tuple[dict[str, bool], list[str]]:
-        """Bring brim's own files up to date; return whether each was older, and what is broken.
+    def upgrade_stores(self, *, create: bool = False) -> tuple[dict[str, str], list[str]]:
+        """Bring brim's own files up to date; return where each is kept as it was, and what is broken.
+
+        That is empty if it was up to date.
 
         Those are the user's (made if it's missing, with *create*), this project's, and those of all trusted projects.
         Hooks never do that, so without it they would say nothing.
         """
         projects = [each for each in trusted_projects(self.home) if is_trusted(each, self.home)]
         own = (f"{each}/.brim/{DATABASE}" for each in (*projects, self.project) if each)
-        found, broken = {}, []
+        found: dict[str, str] = {}
+        broken = []
         for path in dict.fromkeys((self.database, *own)):
             is_there = os.path.exists(path)
             try:
-                if is_there:
-                    found[path] = _is_older(path)
                 if is_there or (create and path == self.database):
-                    open_store(path).close()
+                    with open_store(path) as store:
+                        found |= {path: store.database.kept} if is_there else {}
             except BrimError as error:
-                found.pop(path, None)
                 broken.append(str(error))
         return found, broken
 
@@ -292,6 +292,8 @@ class Installed:
     """The files of ``/learn``."""
     hooks: str = ALL
     backups: dict[str, str] = field(default_factory=dict)
+    kept: list[str] = field(default_factory=list)
+    """Copies of brim's own files as they were before they were brought up to date."""
     hidden: list[str] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
     """Agents that got nothing, and why."""
@@ -336,6 +338,7 @@ class Installed:
             "launcher": launcher_path(self.home),
             "token_budget": None if self.budget is None else self.budget.to_dict(),
             "server": None,
+            "kept": self.kept,
             "trusted": self.trusted,
             "dry_run": self.dry_run,
         }
@@ -348,8 +351,8 @@ class Upgraded:
     files: list[str]
     """The settings files in which brim is."""
     launchers: list[str]
-    stores: dict[str, bool]
-    """brim's own files, and whether each was older."""
+    stores: dict[str, str]
+    """brim's own files, and where each is kept as it was before; empty if it was up to date."""
     broken: list[str]
     differ: list[str]
     """Settings files in which this version would install other hooks."""
@@ -365,7 +368,8 @@ class Upgraded:
         shown = {key: value for key, value in vars(self).items() if key != "budget"}
         return shown | {
             "stores": list(self.stores),
-            "migrated": [path for path, migrated in self.stores.items() if migrated],
+            "migrated": [path for path, kept in self.stores.items() if kept],
+            "kept": {path: kept for path, kept in self.stores.items() if kept},
             "server": "",
             "token_budget": None if self.budget is None else self.budget.to_dict(),
         }
@@ -432,8 +436,6 @@ def install(
     learned. Without *hooks*, what was installed before stays: all of them, or injection only. Doing it twice changes
     nothing.
     """
-    if sys.platform == "win32":
-        return Installed(reason=NO_WINDOWS)
     here = Installation(environ, folder)
     agents = agents or [name for name in NAMES if is_present(name, environ)]
     targets = [here.target(agent, scope) for agent in agents]
@@ -466,7 +468,9 @@ def install(
     done.hidden = hide([*inside, *done.backups.values()]) if inside else []
     if "claude" in agents and scope == "user":
         here.remove_resident_server()
-    done.problems = [f"{error}; until then hooks say nothing" for error in here.upgrade_stores(create=True)[1]]
+    stores, broken = here.upgrade_stores(create=True)
+    done.kept = [kept for kept in stores.values() if kept]
+    done.problems = [f"{error}; until then hooks say nothing" for error in broken]
     here.renew_trust()
     done.next_steps = list(_next_steps(here, done.changes, inside))
     return done
@@ -581,18 +585,10 @@ def _next_steps(here: Installation, changes: Sequence[Change], inside: Sequence[
         if agent not in served:
             command = server_command(agent, here.environ, here.home)
             yield f"optional: let {NAMES[agent]} save rules itself: {command}"
+    if new and WINDOWS:
+        yield f"{EXPERIMENTAL}; 'brim uninstall' takes them out again"
     if new:
         yield "Restart your agent. 'brim doctor' checks that it works."
-
-
-def _is_older(path: str) -> bool:
-    try:
-        open_store(path, migrate=False).close()
-    except StoreError as error:
-        if error.reason != "older":
-            raise
-        return True
-    return False
 
 
 def first_agent(environ: Mapping[str, str], folder: str | None) -> str:

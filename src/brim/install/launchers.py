@@ -2,10 +2,14 @@
 
 They hold where Python and brim are, so an upgrade changes them and never the settings. They always end with 0: Python
 ends with 2 when a module is missing, and for Claude Code 2 means *block*.
+
+On Windows they are ``bin\\hook.cmd`` and ``bin\\statusline.cmd``, each with a script in Python next to it: cmd.exe
+reads only ASCII the same everywhere, and a person's name may be in every path.
 """
 
 from __future__ import annotations
 
+import ntpath
 import os
 import re
 import shlex
@@ -15,8 +19,8 @@ from contextlib import suppress
 from glob import escape, glob
 
 from brim.errors import InputError, StoreError
-from brim.files import replace_file
-from brim.hooks.startup import write_startup
+from brim.files import WINDOWS, replace_file
+from brim.hooks.startup import PACKAGE, write_startup
 from brim.install.agents import launcher_path, status_path
 from brim.install.receipt import LOCK
 from brim.store.project import make_folder
@@ -36,18 +40,56 @@ def launcher_text(python: str, package: str | None = None, *, home: str | None =
     is installed (``-S``). *home* is the user's folder. It and the person's home replace ``BRIM_HOME`` and ``HOME`` of
     the agent's environment, which a project's settings can set: brim runs programs that the user's folder names.
     """
-    package = package or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    folder, name = os.path.split(home or "")
-    person = folder if name == ".brim" else os.path.expanduser("~")
-    place = "" if home is None else f"BRIM_HOME={_quoted(home)} HOME={_quoted(person)} "
-    code = f"import sys; sys.path.append({package!r}); {code}"
+    place = "" if home is None else f"BRIM_HOME={_quoted(home)} HOME={_quoted(_person(home))} "
+    code = f"import sys; sys.path.append({package or PACKAGE!r}); {code}"
     return f'#!/bin/sh\n{place}{_quoted(python)} -I -S -c {_quoted(code)} "$@" 2>/dev/null\nexit 0\n'
+
+
+def windows_texts(path: str, python: str, package: str | None = None, *, home: str, code: str = CODE) -> dict[str, str]:
+    """Return the launcher *path* for Windows and the script in Python that it runs, by their paths.
+
+    The script sets what ``launcher_text`` sets. Python is named from the launcher's folder if it's on the same drive,
+    so that the person's name isn't in it.
+    """
+    try:
+        named = ntpath.relpath(python, ntpath.dirname(path))
+    except ValueError:  # on another drive
+        named = python
+    if not named.isascii():
+        why = "isn't ASCII, so a batch file can't hold it, and hooks need one on Windows"
+        raise InputError(f"{python}: {why}: run 'uv tool install brim', then 'brim init'")
+    called = ("" if ntpath.isabs(named) else "%~dp0") + named.replace("%", "%%")
+    script = _python_script(path)
+    places = {"BRIM_HOME": home, "HOME": _person(home), "USERPROFILE": _person(home)}
+    lines = ["import os, sys", f"os.environ.update({places!r})", f"sys.path.append({package or PACKAGE!r})", code]
+    return {
+        path: f'@echo off\r\n"{called}" -I -S "%~dp0{ntpath.basename(script)}" %* 2>nul\r\nexit /b 0\r\n',
+        script: "\n".join([*lines, ""]),
+    }
+
+
+def _texts(path: str, python: str, package: str | None = None, *, home: str, code: str = CODE) -> dict[str, str]:
+    """Return the launcher *path*, and what it needs next to it, by their paths."""
+    if WINDOWS:
+        return windows_texts(path, python, package, home=home, code=code)
+    return {path: launcher_text(python, package, home=home, code=code)}
+
+
+def _python_script(path: str) -> str:
+    return os.path.splitext(path)[0] + ".py"
+
+
+def _person(home: str) -> str:
+    """Return the home folder of the person whose folder *home* is."""
+    folder, name = os.path.split(home)
+    return folder if name == ".brim" else os.path.expanduser("~")
 
 
 def install_launcher(home: str, python: str | None = None, *, package: str | None = None) -> str:
     """Write the launcher of hooks to the user's folder *home*, if it changed; return its path."""
     path = launcher_path(home)
-    _write(path, launcher_text(python or sys.executable, package, home=os.path.abspath(home)))
+    for each, text in _texts(path, python or sys.executable, package, home=os.path.abspath(home)).items():
+        _write(each, text)
     return path
 
 
@@ -55,10 +97,8 @@ def install_launchers(home: str) -> list[str]:
     """Write the scripts for this interpreter; return those that changed. One in a cache is refused."""
     check_lasting()
     home, python = os.path.abspath(home), sys.executable
-    texts = {
-        launcher_path(home): launcher_text(python, home=home),
-        status_path(home): launcher_text(python, home=home, code=STATUS_CODE),
-    }
+    texts = _texts(launcher_path(home), python, home=home)
+    texts |= _texts(status_path(home), python, home=home, code=STATUS_CODE)
     try:
         make_folder(home)
         changed = [path for path, text in texts.items() if _write(path, text)]
@@ -90,18 +130,24 @@ def check_lasting(prefix: str = sys.prefix) -> None:
     )
 
 
-def copy_launcher(launcher: str, path: str, home: str) -> None:
-    """Write the script *launcher* to *path*, for another user's folder *home*, to try it there."""
-    _write(
-        path, re.sub(r"(?m)^BRIM_HOME=(?:'[^']*'|\"'\")+ ", lambda _: f"BRIM_HOME={_quoted(home)} ", _read(launcher))
-    )
+def copy_launcher(launcher: str, folder: str, home: str) -> str:
+    """Write the script *launcher* into *folder*, for another user's folder *home*; return its path, to try it there."""
+    path = os.path.join(folder, os.path.basename(launcher))
+    if WINDOWS:
+        for each, text in windows_texts(path, interpreter_of(launcher), home=home).items():
+            _write(each, text)
+    else:
+        own = re.compile(r"(?m)^BRIM_HOME=(?:'[^']*'|\"'\")+ ")
+        _write(path, own.sub(lambda _: f"BRIM_HOME={_quoted(home)} ", _read(launcher)))
+    return path
 
 
 def remove_launchers(home: str) -> None:
     """Remove the scripts and what made them faster, and the folders that are empty after that."""
     remove_resident(home)
     remove_bundles(home)
-    for path in (launcher_path(home), status_path(home), os.path.join(home, LOCK)):
+    scripts = [launcher_path(home), status_path(home)]
+    for path in (*scripts, *map(_python_script, scripts), os.path.join(home, LOCK)):
         with suppress(OSError):
             os.unlink(path)
     for folder in ("bin", "cache"):
@@ -130,6 +176,10 @@ def remove_bundles(home: str) -> None:
 
 def interpreter_of(path: str) -> str:
     """Return the Python that the script *path* starts; empty if it can't be read."""
+    if WINDOWS:
+        found = re.search(r'(?m)^"(%~dp0)?([^"]+)"', _read(path))
+        named = "" if found is None else found[2].replace("%%", "%")
+        return named and ntpath.normpath(ntpath.join(ntpath.dirname(path), named))
     try:
         words = shlex.split(_read(path).partition("\n")[2])
     except ValueError:
@@ -139,7 +189,7 @@ def interpreter_of(path: str) -> str:
 
 def _read(path: str) -> str:
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+        with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:
             return file.read(65_536)
     except OSError:
         return ""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from brim.config.places import home_folder
 from brim.errors import BrimError
 from brim.run.purse import Purse
 from brim.scratch.folder import NAME as FOLDER
@@ -110,7 +111,7 @@ class SessionFiles:
     """
 
     def __init__(self, agent: str, environ: Mapping[str, str], *, since: float) -> None:
-        home = environ.get("HOME") or os.path.expanduser("~")
+        home = home_folder(environ)
         self._root, self._pattern = {
             "codex": (environ.get("CODEX_HOME") or os.path.join(home, ".codex"), "sessions/*/*/*/rollout-*-{}.jsonl"),
             "gemini": (environ.get("GEMINI_CLI_HOME") or home, ".gemini/tmp/*/chats/session-*-{:.8}.jsonl"),

@@ -15,13 +15,14 @@ import stat
 from contextlib import suppress
 
 from brim._sha import sha256_hex
+from brim.config.retention import JOURNALS
 from brim.errors import InputError, StoreError
 from brim.files import read_safely, replace_file, sync_folder, write_new
 from brim.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 NAME = ".context"
 MARK = ".brim-scratch"
@@ -31,9 +32,6 @@ IGNORE = ".gitignore"
 TEMPORARY = ".tmp-"
 LIVE = 12 * 3600.0
 """A session is live until it is closed, or was silent for so many seconds."""
-
-KEPT = 30 * 86_400.0
-"""Seconds that a journal is kept after its folder was removed."""
 
 
 class Section(Record):
@@ -177,9 +175,7 @@ def place_of(root: str, session: str, *, now: float, claim: bool) -> str:
         if owner_of(folder).get("session") == session:
             return folder
     owner = owner_of(root)
-    seen = owner.get("seen")
-    recent = isinstance(seen, int | float) and now - seen < LIVE
-    if not claim or owner.get("session") in (None, "", session) or not recent or owner.get("closed"):
+    if not claim or owner.get("session") in (None, "", session) or not is_live(owner, now=now):
         return root
     return next((folder for folder in folders if not owner_of(folder)), folders[-1])
 
@@ -224,6 +220,12 @@ def owner_of(folder: str) -> dict[str, object]:
     return found if isinstance(found, dict) else {}
 
 
+def is_live(owner: Mapping[str, object], *, now: float) -> bool:
+    """Whether the session that ``owner_of`` says is still at work."""
+    seen = owner.get("seen")
+    return isinstance(seen, int | float) and now - seen < LIVE and not owner.get("closed")
+
+
 def _read(path: str, most: int) -> bytes | None:
     try:
         return read_safely(path, at_most=most)
@@ -252,13 +254,11 @@ def keep_journals(folders: Iterable[str], into: str, label: str, *, now: float) 
     return kept
 
 
-def forget_old(into: str, *, now: float) -> None:
-    """Remove the journals in *into* that are older than 30 days."""
-    for name in sorted(os.listdir(into)) if os.path.isdir(into) else []:
-        found = re.fullmatch(r"(\d{1,12})-.*\.jsonl", name)
-        if found and now - int(found[1]) > KEPT:
-            with suppress(OSError):
-                os.unlink(os.path.join(into, name))
+def old_journals(into: str, *, now: float) -> list[str]:
+    """Return the journals in *into* that were kept long enough."""
+    names = sorted(os.listdir(into)) if os.path.isdir(into) else []
+    found = [(name, re.fullmatch(r"(\d{1,12})-.*\.jsonl", name)) for name in names]
+    return [os.path.join(into, name) for name, kept in found if kept and now - int(kept[1]) > JOURNALS]
 
 
 def remove_ours(folder: str) -> None:

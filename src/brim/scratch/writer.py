@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 
 from brim.errors import InputError, StoreError
@@ -19,9 +19,9 @@ from brim.scratch.folder import (
     NAME,
     SECTIONS,
     check_folder,
-    forget_old,
     keep_journals,
     make_folder,
+    old_journals,
     own,
     owner_of,
     place_of,
@@ -161,7 +161,9 @@ class ScratchWriter:
             into = os.path.join(self._state if self._state is not None else user_folder(os.environ), "scratch")
             inside = list(session_folders(self._root).values())
             kept = keep_journals([self._root, *inside], into, os.path.basename(self.worktree), now=self._clock())
-            forget_old(into, now=self._clock())
+            for path in old_journals(into, now=self._clock()):
+                with suppress(OSError):
+                    os.unlink(path)
             for folder in (*inside, self._root):
                 remove_ours(folder)
         return kept

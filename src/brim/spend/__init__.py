@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from brim.spend.periods import Allowance as Allowance
     from brim.spend.periods import Ceiling as Ceiling
     from brim.spend.periods import read_ceiling as read_ceiling
+    from brim.spend.spending import Quote as Quote
     from brim.spend.spending import Spend as Spend
     from brim.spend.spending import may_be_billed as may_be_billed
 
@@ -45,5 +46,5 @@ __getattr__, __dir__ = exports(
     meter="SpendMeter",
     money="PriceList Prices estimate_cost in_dollars micro_dollars",
     periods="Allowance Ceiling read_ceiling",
-    spending="Spend may_be_billed",
+    spending="Quote Spend may_be_billed",
 )

@@ -141,6 +141,8 @@ class ScopeStatus(Record):
     """Whether no limit was set here."""
     period: str = "total"
     """What the sums are of: all time, or the period of the limit."""
+    left_tokens: int | None = None
+    """What would still be admitted under limits in tokens; None is without end."""
 
 
 class Ledger(Protocol):
@@ -289,12 +291,11 @@ class Spender:
             with ledger.spend("shop/agent-1", model=model, messages=messages, max_output=1_000) as spend:
                 spend.settle(client.messages.create(...))
         """
-        from brim.spend.spending import Spend, most_it_costs
+        from brim.spend.spending import Quote, Spend
         from brim.tokens.counters import counter_for
 
         prompt = counter_for(model).count_messages(messages, tools).high
-        amount = most_it_costs(model, prompt, max_output)
-        return Spend(self, scope, amount, model=model, tokens=prompt + max_output, lease=lease)  # type: ignore[arg-type]
+        return Spend(self, scope, Quote(model, prompt, max_output), lease=lease)  # type: ignore[arg-type]
 
     async def areserve(self, scope: str, amount: int, **more: Any) -> Reservation:
         """Reserve as ``reserve`` does, without blocking the event loop."""

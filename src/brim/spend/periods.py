@@ -67,6 +67,8 @@ def read_ceiling(text: str, *, subagent: bool = False) -> Ceiling:
     much, slash, per = written.rpartition("/") if "/" in written else (written, "", "")
     try:
         amount, unit = _amount(much.strip())
+        if not amount and any(digit in much for digit in "123456789"):  # too small to be counted
+            raise ValueError(much)
         period = _window(per) if unit == PERCENT else per.strip().lower() or TOTAL
         if unit != PERCENT and ((slash and period not in SPANS[:4]) or (subagent and slash)):
             raise ValueError(period)

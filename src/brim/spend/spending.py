@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import os
+from bisect import bisect_right
 
 from brim.errors import InputError, LimitReached, UnknownPrice
+from brim.record import Record
 from brim.spend.ledger import LONG_LEASE
 from brim.spend.money import estimate_cost, in_dollars
 
@@ -31,6 +33,9 @@ NEVER_SENT = frozenset(
 UNSURE = (408, 499)
 """Client errors that also stand for an answer which came too late."""
 
+LEAST_OUTPUT = 1_024
+"""Tokens of an answer that are worth its prompt: no cap is lowered below that."""
+
 
 def may_be_billed(error: BaseException | None) -> bool:
     """Whether the request that ended in *error* may have cost something.
@@ -52,36 +57,85 @@ def may_be_billed(error: BaseException | None) -> bool:
     return True
 
 
+class Quote(Record):
+    """The most that one request can cost.
+
+    All of its prompt is written to a cache, and its answers are as long as they may be. ``amount`` raises
+    ``UnknownPrice`` if the model has no price.
+    """
+
+    model: str
+    prompt: int
+    """Tokens of the prompt."""
+    output: int
+    """The most tokens of one answer."""
+    answers: int = 1
+    """How many answers are asked for."""
+    hour: bool = False
+    """Whether the cache is kept for an hour, which costs more."""
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of prompt and answers."""
+        return self.prompt + self.output * self.answers
+
+    @property
+    def amount(self) -> int:
+        """Micro-dollars."""
+        from brim.models.catalog import cost
+        from brim.models.usage import Tokens
+
+        output = self.output * self.answers
+        plain = estimate_cost(self.model, input_tokens=self.prompt, output_tokens=output)
+        for_hour, prompt = self.prompt if self.hour else 0, 0 if self.hour else self.prompt
+        written = Tokens(output=output, cache_write_1h=for_hour, cache_write_5m=prompt)
+        return max(plain, cost(written, self.model) or 0)
+
+    def within(self, room: int, unit: str = "usd") -> Quote:
+        """Return it with the longest answers that *room* allows: micro-dollars, or tokens if *unit* says so.
+
+        If not even the prompt fits, they have 0 tokens.
+        """
+
+        def size(output: int) -> int:
+            quote = self.replace(output=output)
+            return quote.tokens if unit == "tokens" else quote.amount
+
+        return self.replace(output=max(0, bisect_right(range(self.output + 1), room, key=size) - 1))
+
+
 class Spend:
     """Money for one request: reserved on entry, settled by ``settle``.
 
     Leaving without it gives the money back if the request provably cost nothing, as ``may_be_billed`` says. Otherwise
     the reservation stays, and counts in full when its *lease* ends: the answer may have been written. *at_most* is a
     limit of the caller's own for everything in *scope*, in micro-dollars; the ledger's limits hold as well.
+
+    If the limits leave less than the *quote*, its answers become shorter, with *least* tokens at the least. Without
+    *least* they don't: then the caller sends a cap of its own.
     """
 
     def __init__(
         self,
         ledger: Ledger,
         scope: str,
-        amount: int,
+        quote: Quote,
         *,
-        model: str,
-        tokens: int = 0,
+        least: int | None = None,
         lease: float = LONG_LEASE,
         at_most: int | None = None,
         request_id: str | None = None,
     ) -> None:
         self.ledger: Ledger = ledger
         self.scope: str = scope
-        self.amount: int = amount
+        self.quote: Quote = quote
+        """What is reserved for."""
+        self.amount: int = quote.amount
         """What is reserved, in micro-dollars."""
-        self.model: str = model
-        self.tokens: int = tokens
         self.request_id: str = request_id or os.urandom(12).hex()
         self.reservation: Reservation | None = None
         """What was reserved, and what became of it; None before the entry."""
-        self._lease, self._at_most = lease, at_most
+        self._least, self._lease, self._at_most = least, lease, at_most
         self._waiting: Future[Any] | None = None
         self._in_loop = False
 
@@ -92,23 +146,56 @@ class Spend:
         return found.charged if found is not None and found.state == "settled" else None
 
     def reserve(self) -> None:
-        """Reserve the amount; ``LimitReached`` if it doesn't fit."""
-        about = {"request_id": self.request_id, "lease": self._lease, "tokens": self.tokens}
-        reserved = self.ledger.reserve(self.scope, self.amount, **about)  # type: ignore[arg-type]
+        """Reserve the amount, or one for shorter answers; ``LimitReached`` if that doesn't fit."""
+        if self._least is not None:
+            status = self.ledger.status(self.scope)
+            own = None if self._at_most is None else self._at_most - status.spent - status.reserved
+            self._shorten(min((room for room in (own, status.left) if room is not None), default=None))
+            self._shorten(status.left_tokens, "tokens")
+        while True:
+            try:
+                return self._reserve()
+            except LimitReached as refused:
+                # Others may have spent since: then there's less room.
+                if not self._shorten(refused.room, refused.unit):
+                    refused.args = (f"{refused}. {self._advice(refused)}",)
+                    raise
+
+    def _shorten(self, room: int | None, unit: str = "usd") -> bool:
+        """Ask for shorter answers, if *room* is for less and they're worth it; return whether."""
+        if room is None or self._least is None:
+            return False
+        shorter = self.quote.within(room, unit)
+        if not self._least <= shorter.output < self.quote.output:
+            return False
+        self.quote, self.amount = shorter, shorter.amount
+        return True
+
+    def _advice(self, refused: LimitReached) -> str:
+        fitting = self.quote.within(refused.room or 0, refused.unit).output
+        if fitting:
+            return f"It would fit with max_output={fitting}"
+        alone = self.quote.replace(output=0)
+        size = f"{alone.tokens:,} tokens" if refused.unit == "tokens" else in_dollars(alone.amount)
+        return f"The prompt alone can take {size}"
+
+    def _reserve(self) -> None:
+        quote, amount, limit = self.quote, self.amount, self._at_most
+        about: Any = {"request_id": self.request_id, "lease": self._lease, "tokens": quote.tokens, "model": quote.model}
+        reserved = self.ledger.reserve(self.scope, amount, **about)
         self.reservation = reserved
-        if self._at_most is None:
+        if limit is None:
             return
         status = self.ledger.status(self.scope)  # with what was just reserved
-        taken, limit = status.spent + status.reserved - self.amount, self._at_most
-        if taken + self.amount > limit:
+        taken = status.spent + status.reserved - amount
+        if taken + amount > limit:
             self.reservation = self.ledger.release(reserved)
-            text = (
-                f"{self.scope}: {in_dollars(self.amount)} more doesn't fit: {in_dollars(taken)} of the caller's limit"
-            )
-            sums: Any = {"limit": limit, "spent": status.spent, "reserved": status.reserved - self.amount}
+            self.request_id = os.urandom(12).hex()
+            text = f"{self.scope}: {in_dollars(amount)} more doesn't fit: {in_dollars(taken)} of the caller's limit"
+            sums: Any = {"limit": limit, "spent": status.spent, "reserved": status.reserved - amount}
             raise LimitReached(
                 f"{text} of {in_dollars(limit)} is spent or reserved: raise limit_usd, or stop here",
-                **{"scope": self.scope, "amount": self.amount, "room": max(0, limit - taken), **sums},
+                **{"scope": self.scope, "amount": amount, "room": max(0, limit - taken), **sums},
             )
 
     def settle(self, response: object) -> int | None:
@@ -132,10 +219,10 @@ class Spend:
             return response, None
         found: Reported = response if isinstance(response, Reported) else read_response(response)
         # A provider may name a snapshot that isn't in the table.
-        amounts = (cost(found.tokens, name) for name in (found.model, self.model) if name)
+        amounts = (cost(found.tokens, name) for name in (found.model, self.quote.model) if name)
         amount = next((each for each in amounts if each is not None), None)
         if amount is None:
-            name = found.model or self.model
+            name = found.model or self.quote.model
             raise UnknownPrice(f"the price of {name[:80]} is not known: settle the amount in micro-dollars", name)
         return amount, found.tokens.fresh
 
@@ -191,19 +278,6 @@ class Spend:
     async def __aexit__(self, _: object, error: BaseException | None, __: object) -> None:
         await self.finish()
         await in_loop(on_worker(self.ledger, self._leave, error))
-
-
-def most_it_costs(model: str, prompt: int, output: int, *, hour: bool = False) -> int:
-    """Return the most micro-dollars that a request can cost: its whole prompt written to a cache, and all its output.
-
-    *hour* prices a cache that is kept for an hour. ``UnknownPrice`` if the model has no price.
-    """
-    from brim.models.catalog import cost
-    from brim.models.usage import Tokens
-
-    plain = estimate_cost(model, input_tokens=prompt, output_tokens=output)
-    written = Tokens(output=output, cache_write_1h=prompt) if hour else Tokens(output=output, cache_write_5m=prompt)
-    return max(plain, cost(written, model) or 0)
 
 
 def on_worker(ledger: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Future[Any]:

@@ -12,6 +12,7 @@ from itertools import count, filterfalse
 from typing import TYPE_CHECKING, Any
 
 from brim._sha import sha256_hex
+from brim.config.retention import NEWEST_COPIES, OTHER_COPIES
 from brim.errors import InputError, StoreError
 from brim.store.database import ERRORS, TIMEOUT, VERSION, Database, checked_version, connect, in_words, log_ahead
 from brim.store.project import PARTS, check_ours, make_folder
@@ -25,9 +26,6 @@ BACKUPS = "backups"
 
 PROJECTS = "projects"
 """The folder in the user's folder with a folder for each project, in which its copies are kept."""
-
-KEPT, MOST_KEPT = 3, 6
-"""Copies of a project's store that are kept: the newest, and others with rules that newer ones lack, the most first."""
 
 LARGEST_KEPT = 1 << 24
 """Bytes of a store that is copied unasked."""
@@ -92,6 +90,22 @@ def keep_copy(store: Database, user_folder: str, *, now: float, alone: bool = Fa
             os.unlink(path)
 
 
+def keep_version(store_path: str, version: int) -> str:
+    """Copy the store *store_path*, which has this *version*, before it is migrated; return where the copy is.
+
+    Another connection holds the lock meanwhile. Of earlier copies the newest few stay.
+    """
+    folder = os.path.dirname(os.path.abspath(store_path))
+    target = new_backup(folder, now=time.time(), name=f"brim-v{version}")
+    with connect(store_path, readonly=True) as source:
+        _copy(source, target)
+    earlier = glob.glob(os.path.join(glob.escape(folder), BACKUPS, "brim-v[0-9]*.db"))
+    for path in sorted(earlier, key=os.path.getmtime, reverse=True)[NEWEST_COPIES:]:
+        with suppress(OSError):
+            os.unlink(path)
+    return target
+
+
 def _superfluous(copies: list[str]) -> list[str]:
     """Return those of *copies*, the newest first, that aren't kept."""
     known: set[str] = set()
@@ -100,8 +114,8 @@ def _superfluous(copies: list[str]) -> list[str]:
         rules = _ids_or_none(path)
         lacked[path] = len(rules - known)
         known |= rules
-    others = sorted(copies[KEPT:], key=lambda path: lacked[path], reverse=True)
-    return [path for number, path in enumerate(others) if number >= MOST_KEPT or not lacked[path]]
+    others = sorted(copies[NEWEST_COPIES:], key=lambda path: lacked[path], reverse=True)
+    return [path for number, path in enumerate(others) if number >= OTHER_COPIES or not lacked[path]]
 
 
 def copies_folder(store_path: str, user_folder: str) -> str:
@@ -224,10 +238,10 @@ def store_size(path: str) -> int:
     return sum(os.path.getsize(path + part) for part in ("", "-wal") if os.path.exists(path + part))
 
 
-def new_backup(folder: str, *, now: float) -> str:
+def new_backup(folder: str, *, now: float, name: str = "brim") -> str:
     """Return a name for a backup of the store in *folder*: it says when it was made, in UTC, and no file has it."""
     made = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
-    start = os.path.join(folder, BACKUPS, f"brim-{made}")
+    start = os.path.join(folder, BACKUPS, f"{name}-{made}")
     return next(filterfalse(os.path.lexists, (f"{start}{f'-{n}' if n > 1 else ''}.db" for n in count(1))))
 
 

@@ -6,6 +6,7 @@ per period (``brim.spend.periods.Allowance``). Both keep the rules of ``brim.spe
 
 from __future__ import annotations
 
+from brim.config.retention import REQUEST_DAYS
 from brim.errors import StoreError
 from brim.spend.ledger import LONGEST_LEASE, RESERVED, DaySum, Reservation, ScopeStatus, lineage
 from brim.spend.limits import (
@@ -42,9 +43,6 @@ if TYPE_CHECKING:
 
     from brim.store.database import Database
     from brim.tracking.notices import Notice
-
-KEPT_DAYS = 90
-"""Days after which entries are folded into sums: see ``DaySum``."""
 
 MOST_FOLDED = 2_000
 """Entries that are folded at a time."""
@@ -89,12 +87,15 @@ class Scope:
         """Return how it stands under its own limits and those of the scopes *above* it."""
         limit = self.limit
         ending = is_ending([self, *above])
-        limited: list[Scope | Allowance] = [self, *above, *[each for each in allowances if each.unit == USD]]
-        rooms = [each.limit.room(each.taken, WRAP_UP, ending=ending) for each in limited]
-        left = min((room for room in rooms if room is not None), default=None)
+        limited: list[Scope | Allowance] = [self, *above, *allowances]
+
+        def left(unit: str) -> int | None:
+            rooms = [each.limit.room(each.taken, WRAP_UP, ending=ending) for each in limited if each.unit == unit]
+            return min((room for room in rooms if room is not None), default=None)
+
         over = 0 if limit.amount is None else max(0, self.spent - limit.amount)
-        sums = (self.spent, self.reserved, limit.amount, limit.given, limit.held, left)
-        return ScopeStatus(self.name, *sums, limit.state, over, self.is_default)
+        sums = (self.spent, self.reserved, limit.amount, limit.given, limit.held, left(USD))
+        return ScopeStatus(self.name, *sums, limit.state, over, self.is_default, left_tokens=left(TOKENS))
 
 
 class Books:
@@ -363,7 +364,7 @@ class Books:
         """Fold the oldest entries into sums, a few at a time; return how many."""
         oldest = (
             "WHERE number IN (SELECT number FROM spend_entries ORDER BY number LIMIT ?2) AND time < ?1",
-            (self.now - KEPT_DAYS * SECONDS_PER_DAY, MOST_FOLDED),
+            (self.now - REQUEST_DAYS * SECONDS_PER_DAY, MOST_FOLDED),
         )
         self._database.run(
             f"INSERT INTO spend_days {_DAYS.format(where=oldest[0])} ON CONFLICT (day, scope, model, branch) "

@@ -174,13 +174,22 @@ def _made_of(version: int) -> Any:
 
 
 def bring_up_to_date(database: Database, migrations: str, version: int, timeout: float) -> None:
-    """Run the migrations that *database* lacks, whichever of several processes comes first."""
+    """Run the migrations that *database* lacks, whichever of several processes comes first.
+
+    Before the first one, a copy is kept that the version before can open: ``database.kept``.
+    """
     log_ahead(database, timeout)
+    is_first = True
     while True:
         with database.writing():
             number = version_of(database) + 1  # another process may have been faster
             if number > version:
                 return
+            if is_first and number > 1:
+                from brim.store.backup import keep_version  # it opens stores
+
+                database.kept = keep_version(database.path, number - 1)
+            is_first = False
             for statement in statements(os.path.join(migrations, f"{number:04}.sql")):
                 database.run(statement)
             database.run(f"PRAGMA application_id = {APPLICATION}")
@@ -188,8 +197,10 @@ def bring_up_to_date(database: Database, migrations: str, version: int, timeout:
 
 
 def upgrade(database: Database) -> None:
-    """Bring a file that was opened as it is up to date, if it can be written."""
+    """Bring a file that a hook opened as it is up to date, if it can be written and quickly copied."""
     if database.version < VERSION and not database.readonly:
+        if os.path.getsize(database.path) > THOROUGH:
+            raise StoreError(f"{database.path}: is of an older brim: 'brim upgrade' brings it up to date", "older")
         bring_up_to_date(database, MIGRATIONS, VERSION, 0.0)
         database.version = VERSION
 
@@ -240,6 +251,9 @@ class Closing:
 
 class Database(Closing):
     """An open connection to the SQLite file *path*. Every error of SQLite leaves it as a ``StoreError``."""
+
+    kept = ""
+    """Where the file is kept as it was before it was brought up to date; empty if it wasn't."""
 
     def __init__(
         self, path: str, connection: sqlite3.Connection, *, readonly: bool = False, hurried: bool = False

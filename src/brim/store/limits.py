@@ -116,12 +116,13 @@ class Limits:
             return self._in_shared(name, known)
         if not name and not self._place:
             raise InputError("the current folder was deleted: go to another, or name a project")
+        projects = self.ledger.projects()
         if not name or _is_path(name):
             place = self._place if not name else place_of(os.path.realpath(os.path.expanduser(name)))
-            if name and not known and not os.path.isdir(os.path.expanduser(name)):
+            is_deleted = known and place in projects.values()
+            if name and not is_deleted and not os.path.isdir(os.path.expanduser(name)):
                 raise InputError(f"{name[:200]}: there is no such folder")
             return self.ledger.project(place, claim=not known)
-        projects = self.ledger.projects()
         called = name if "/" in name else segment(name)
         named = [scope for scope, place in projects.items() if name_of(place) == called]
         if len(named) > 1:
@@ -129,6 +130,8 @@ class Limits:
             raise InputError(f"{len(named)} projects are called {name}. Which one? Write its path instead: {paths}")
         if named or self._knows(name):
             return named[0] if named else name
+        if "/" in name and os.path.isdir(name):
+            return self.scope(os.path.realpath(name), known=known)
         here = name_of(self._place)
         if called == here:
             return self.ledger.project(self._place, claim=not known)

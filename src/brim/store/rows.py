@@ -242,15 +242,14 @@ def line_costs_of(behavior: Behavior) -> list[tuple[object, ...]]:
     from brim.tokens.vocabulary import load_table_counter
 
     found: list[tuple[object, ...]] = []
+    # Two encodings of one vocabulary give one count, and a short rule is the same text in several tiers.
+    counters = [(encoding, id(load_table_counter(encoding)), encoding_counter(encoding)) for encoding in ENCODINGS]
+    known: dict[tuple[int, str], int] = {}
     for tier in (Tier.NAME_ONLY, Tier.SUMMARY, Tier.FULL):
         for format in FORMATS:
             text = item_text(behavior, tier, format)
-            known: dict[int, int] = {}
-            for encoding in ENCODINGS:
-                # Two encodings of one vocabulary give one count.
-                vocabulary = id(load_table_counter(encoding))
-                if vocabulary not in known:
-                    counter = encoding_counter(encoding)
-                    known[vocabulary] = counter(text) if counter is not None else len(text.encode())
-                found.append((format, encoding, int(tier), RENDERER_VERSION, known[vocabulary], len(text)))
+            for encoding, vocabulary, counter in counters:
+                if (vocabulary, text) not in known:
+                    known[vocabulary, text] = counter(text) if counter is not None else len(text.encode())
+                found.append((format, encoding, int(tier), RENDERER_VERSION, known[vocabulary, text], len(text)))
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import contextmanager
 
+from brim.config.retention import SESSIONS
 from brim.errors import StoreError
 from brim.injection.session import Session
 
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brim.store.database import Database
-
-KEPT = 30 * 24 * 3600.0
-"""Seconds after which a session that was not used again is forgotten."""
 
 
 @contextmanager
@@ -37,7 +35,7 @@ def session_in(
                 "INSERT OR REPLACE INTO sessions (session, agent, state, updated_at) VALUES (?, ?, ?, ?)",
                 (session, name, json.dumps(state.to_dict()), now),
             )
-        database.run("DELETE FROM sessions WHERE updated_at < ?", (now - KEPT,))
+        database.run("DELETE FROM sessions WHERE updated_at < ?", (now - SESSIONS,))
 
 
 def session_seen(database: Database, session: str, agent: str = "", **limits: Any) -> Session:

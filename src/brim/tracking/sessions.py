@@ -20,6 +20,7 @@ from operator import attrgetter
 from threading import active_count
 from typing import Any, BinaryIO, NamedTuple, Protocol, Self
 
+from brim.config.places import home_folder
 from brim.errors import InputError
 from brim.models.usage import Tokens
 from brim.tracking.events import Event, RunTotal, StateSeen, Usage
@@ -92,7 +93,7 @@ def default_folders(environ: Mapping[str, str]) -> list[tuple[str, str]]:
     >>> default_folders({"HOME": "/home/user", "CODEX_HOME": "/opt/codex"})[-2:]
     [('codex', '/opt/codex/archived_sessions'), ('gemini', '/home/user/.gemini/tmp')]
     """
-    home = environ.get("HOME") or os.path.expanduser("~")
+    home = home_folder(environ)
     named = [part.strip() for part in environ.get("CLAUDE_CONFIG_DIR", "").split(",") if part.strip()]
     settings = environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
     claude = named or [os.path.join(settings, "claude"), os.path.join(home, ".claude")]
@@ -180,7 +181,7 @@ def newest_first(
     files = [each for each in files or own_files(environ) if not subagent_of(each.path)]
     files.sort(key=lambda each: (-each.stamp.modified, each.path))
     projects: list[str] = []  # an agent may have been started at the top of the project, but never at home
-    while folder and folder not in (environ.get("HOME") or os.path.expanduser("~"), os.path.dirname(folder)):
+    while folder and folder not in (home_folder(environ), os.path.dirname(folder)):
         projects.append(folder)
         folder = os.path.dirname(folder)
     slugs, opened, others = {slug_of(project) for project in projects}, 0, []

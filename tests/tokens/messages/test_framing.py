@@ -113,9 +113,9 @@ def test_each_text_is_counted_once() -> None:
 
 def test_ten_thousand_messages_take_well_under_a_second() -> None:
     messages = [{"role": "user", "content": f"message {n}"} for n in range(10_000)]
-    started = time.perf_counter()
+    started = time.process_time()
     tally = measure(messages, model_name="gpt-4o", encoding="o200k_base", count_text=letters)
-    assert time.perf_counter() - started < 1.0
+    assert time.process_time() - started < 1.0
     assert len(tally.per_message) == 10_000
 
 

@@ -155,7 +155,7 @@ def test_gemini_reads_its_own_level_of_detail() -> None:
 
 def test_a_large_image_is_neither_tokenized_nor_decoded_whole() -> None:
     data = base64.b64encode(png(1024, 1024, 30_000_000)).decode()
-    started = time.perf_counter()
+    started = time.process_time()
     part = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + data, "detail": "high"}}
     counted: list[int] = []
 
@@ -168,4 +168,4 @@ def test_a_large_image_is_neither_tokenized_nor_decoded_whole() -> None:
     )
     assert tally.tokens == 3 + 3 + 1 + 5 * 765
     assert max(counted) < 100
-    assert time.perf_counter() - started < 1.0
+    assert time.process_time() - started < 1.0

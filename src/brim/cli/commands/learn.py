@@ -46,7 +46,7 @@ from brim.cli.rule_view import (
     tokens_line,
 )
 from brim.errors import BrimError, InputError
-from brim.files import write_new
+from brim.files import WINDOWS, write_new
 from brim.store.rulebook import Taught, conflicts_of, edit_rule, find_rule, find_rules, same_elsewhere, teach
 from brim.store.scopes import Scopes
 from brim.tokens.inputs import read_text
@@ -366,9 +366,10 @@ def _kept(path: str, before: str) -> str:
 
 
 def _open_editor(path: str) -> None:
-    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    usual = "notepad" if WINDOWS else "vi"
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or usual
     try:
-        words = shlex.split(editor) or ["vi"]
+        words = shlex.split(editor.replace("\\", "/") if WINDOWS else editor) or [usual]
     except ValueError as error:
         raise InputError(f"the editor {editor!r} cannot be read as a command ({error}): set EDITOR") from None
     try:

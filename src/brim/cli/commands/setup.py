@@ -34,6 +34,7 @@ from brim.cli.output import (
     note,
     paint,
     printable,
+    readable_size,
     say,
     say_paged,
     table,
@@ -48,6 +49,7 @@ from brim.install.changes import Change
 from brim.install.doctor import FIX, OFF, OK, WRONG, Diagnosis, diagnose
 from brim.install.git_exclude import exclude_file
 from brim.install.installation import Installed, Uninstalled, Upgraded
+from brim.install.retention import Pruned, prune
 from brim.scratch.entries import Entry
 from brim.store.consent import Consent
 from brim.store.trust import is_trusted, trusted_projects, untrust
@@ -136,8 +138,10 @@ def upgrade(options: Namespace) -> int:
 def _show_upgraded(done: Upgraded) -> None:
     for path in done.launchers:
         say(home_path(f"updated: {path}"))
-    for path, migrated in done.stores.items():
-        say(home_path(f"{'brought up to date' if migrated else 'up to date'}: {path}"))
+    for path, kept in done.stores.items():
+        say(home_path(f"{'brought up to date' if kept else 'up to date'}: {path}"))
+        if kept:
+            say(home_path(f"kept as it was: {kept}"))
     if done.budget is not None:
         show_setting(done.budget)
 
@@ -153,7 +157,7 @@ def _show(done: Installed) -> None:
         show_differences([*done.changes, *done.commands])
     if rows:
         say(table(rows))
-    for backup in done.backups.values():
+    for backup in (*done.backups.values(), *done.kept):
         say(home_path(f"backup: {backup}"))
     if done.hidden:
         say(home_path(f"hidden from git in {exclude_file(done.hidden[0])}"))
@@ -297,7 +301,14 @@ def resume(options: Namespace) -> int:
 _COLOURS = {OK: "green", OFF: "faint", WRONG: "red"}
 
 
-@command(option("--fix", action="store_true", help="fix what needs no decision"), add_json)
+@command(
+    one_of(
+        option("--fix", action="store_true", help="fix what needs no decision"),
+        option("--prune", action="store_true", help="remove what brim has kept long enough; it asks first"),
+    ),
+    add_yes,
+    add_json,
+)
 def doctor(options: Namespace) -> int:
     """Check what is installed where, and whether it works.
 
@@ -305,14 +316,45 @@ def doctor(options: Namespace) -> int:
     the tokens that brim itself adds, and says what to correct. With --fix, it corrects what needs no decision of yours:
     the launcher, hooks in the settings, files of an older version. Exits with 1 if something is wrong.
 
+    With --prune, it lists what brim has kept longer than it needs to, here and in the projects that you trust, and
+    removes that if you say so. Rules, limits, reservations and the memory of live sessions stay.
+
     Examples:
       brim doctor
       brim doctor --fix
+      brim doctor --prune --dry-run
       brim doctor --json
     """
+    if options.prune:
+        return _prune(options)
+    if options.yes or options.dry_run:
+        raise InputError(f"--{'yes' if options.yes else 'dry-run'} belongs to 'brim doctor --prune'")
     found = diagnose(os.environ, working_folder(), fix=options.fix, tool_tokens=_tool_tokens)
     tell_all(*found.problems)
     return emit(found, _show_diagnosis, options.as_json, code=found.exit_code)
+
+
+def _prune(options: Namespace) -> int:
+    if not options.dry_run:
+        need_person("removes what brim keeps")
+    found = prune(os.environ, working_folder(), dry_run=True)
+    if found.items and not options.as_json:
+        say(_past(found))
+    is_wanted = bool(found.items) and not options.dry_run and says_yes("Remove it?", yes=options.yes)
+    done = prune(os.environ, working_folder()) if is_wanted else found
+    said = "nothing is past its time" if not found.items else "removed" if done.done else ""
+    tell_all(*done.problems)
+    return emit(done, said, options.as_json, code=0 if done.done or options.dry_run or not found.items else 1)
+
+
+def _past(found: Pruned) -> str:
+    """Return what is past its time, as a table."""
+    rows = [["past its time", "number", "size", "kept for", "where"]]
+    for each in found.items:
+        size = readable_size(each.bytes) if each.bytes else ""
+        kept = counted(each.days, "day") if each.days else "a minute"
+        rows.append([each.what, f"{each.number:,}", size, kept, home_path(each.place)])
+    return heading(table(rows, right=frozenset({1, 2})))
 
 
 def _show_diagnosis(found: Diagnosis) -> None:

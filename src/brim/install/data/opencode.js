@@ -5,6 +5,7 @@ import { appendFile, mkdir } from "node:fs/promises"
 import { dirname, join } from "node:path"
 
 const LAUNCHER = "{launcher}"
+const HOOK = process.platform === "win32" ? ["cmd.exe", "/d", "/c", "call", LAUNCHER] : [LAUNCHER] // it can't start a .cmd
 const SPENT = join(dirname(dirname(LAUNCHER)), "opencode") // a file per session: what each step took and cost, no texts
 const PATIENCE = 2000 // milliseconds; a hook that takes longer says nothing
 
@@ -12,7 +13,8 @@ const PATIENCE = 2000 // milliseconds; a hook that takes longer says nothing
 function ask(event, data) {
   return new Promise((resolve) => {
     let text = ""
-    const hook = spawn(LAUNCHER, [event, "opencode"], { stdio: ["pipe", "pipe", "ignore"] })
+    const [program, ...first] = HOOK
+    const hook = spawn(program, [...first, event, "opencode"], { stdio: ["pipe", "pipe", "ignore"], windowsHide: true })
     const timer = setTimeout(() => hook.kill("SIGKILL"), PATIENCE)
     hook.on("error", () => resolve(""))
     hook.stdin.on("error", () => {})

@@ -31,3 +31,10 @@ ALTER TABLE behaviors ADD COLUMN inferred TEXT NOT NULL DEFAULT '[]';
 -- The file and heading under which it stood among other rules; empty if there was none.
 ALTER TABLE behaviors ADD COLUMN section TEXT NOT NULL DEFAULT '';
 CREATE INDEX behaviors_by_section ON behaviors (section, live, id) WHERE section <> '';
+
+-- When a rule was told goes after a while: how often is counted with the rule.
+DROP TRIGGER events_are_not_removed;
+CREATE TRIGGER events_are_not_removed BEFORE DELETE ON events WHEN OLD.kind <> 'injected'
+BEGIN
+    SELECT RAISE(ABORT, 'an event cannot be removed');
+END;

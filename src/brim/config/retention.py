@@ -1,0 +1,38 @@
+"""How long brim keeps what it writes. Hooks that tidy up and ``brim doctor --prune`` go by these numbers.
+
+``docs/retention.md`` has them as a table.
+"""
+
+from __future__ import annotations
+
+DAY = 86_400.0
+
+SESSIONS = 30 * DAY
+"""What is noted of a session that isn't used any more: its state, what it was told, how far its files were read."""
+
+JOURNALS = 30 * DAY
+"""The journal of a memory that was removed."""
+
+REQUEST_DAYS = 90
+"""Requests one by one; after that, what they cost per day, scope, model and branch."""
+
+MEMORY_DAYS = 90
+"""The memory in ``.context/`` of sessions that are over: the default of ``keep.memory``."""
+
+USE_DAYS = 90
+"""When a rule was told, beyond how often: the default of ``keep.uses``."""
+
+COPIES = 90 * DAY
+"""A store that ``brim backup restore`` replaced."""
+
+UNFINISHED = 60.0
+"""A file that a killed process was writing."""
+
+NEWEST_COPIES, OTHER_COPIES = 3, 6
+"""Copies of a project's store: the newest, and others with rules that newer ones lack, the most first.
+
+Of a store before it was brought up to date: the newest.
+"""
+
+LARGEST_LOG = 256 * 1024
+"""Bytes after which ``hook.log`` becomes ``hook.log.1``, replacing the one before it."""
