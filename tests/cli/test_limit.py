@@ -234,3 +234,13 @@ def test_status_tells_the_tightest_limit(brim: Brim, shop: Path) -> None:
     spend(brim, "1")
     found = brim("status", "--json").json["spending"]
     assert (found["spent"], found["limit"], found["period"]) == (1_000_000, 5_000_000, "day")
+
+
+def test_continue_names_the_session_whose_limit_was_reached(brim: Brim, shop: Path) -> None:
+    brim("limit", "2/session")
+    spend(brim, "1.90")
+    refused = brim("limit", "continue")
+    assert refused.code == 2
+    assert "brim limit continue shop/4f1c2a90" in refused.err
+    assert brim("limit", "continue", "shop/4f1c2a90").code == 0
+    assert "shop/4f1c2a90" not in brim("limit", "continue").err

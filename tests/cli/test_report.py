@@ -168,3 +168,13 @@ def test_what_has_no_price_is_never_in_a_total_that_seems_whole(brim: Brim, sess
     assert "1 break (after a pause" in ran.out
     assert "$" not in ran.out
     assert "$" not in (brim.cwd / "report.html").read_text()
+
+
+def test_a_memory_file_of_two_sessions_is_one_file(brim: Brim) -> None:
+    recorded = (Path(__file__).parents[2] / "examples" / "requests" / "session.jsonl").read_text(encoding="utf-8")
+    for name in "ab":
+        other = re.sub(r"5a1748d(?=8)|msg(?=_)|req(?=_)", rf"\g<0>{name}", recorded)
+        (brim.cwd / f"{name}.jsonl").write_text(other, encoding="utf-8")
+    said = brim("report", "a.jsonl", "b.jsonl").out
+    assert "2 sessions" in said
+    assert "2 memory files: " in said, "CLAUDE.md and docs/style.md"

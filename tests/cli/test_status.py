@@ -19,13 +19,14 @@ def test_brim_alone_shows_where_things_stand(brim: Brim) -> None:
     ran = brim()
     assert (ran.code, ran.err) == (0, "")
     assert [line.split()[0] for line in ran.lines[:4]] == ["project", "session", "rules", "money"]
-    assert "brim init" in ran.out
+    assert "brim init --agent NAME" in ran.out, "no agent is here"
     assert not (brim.home / ".brim").exists()
     assert brim("--json").json == brim("status", "--json").json
 
 
 def test_what_needs_attention_names_the_command_that_helps(brim: Brim) -> None:
     seed(brim, rule("b-1"), rule("b-2", "The build needs make.", status="pending"), scope="project")
+    (brim.home / ".claude").mkdir()
     brim("pause")
     brim("limit", "5")
     found = brim("--json").json

@@ -78,7 +78,7 @@ class StoreContract:
             assert store.find("b-12ab").name == "one"
             assert store.find("thr").id == "b-12"
             for text, words in (
-                ("b-", "may mean b-12, b-12ab, b-12cd"),
+                ("b-", r"may mean b-12 \(user: .*\), b-12ab \(.*\), b-12cd"),
                 ("nobody", "'nobody'"),
                 ("", "''"),
                 ("b_", "b_"),

@@ -11,6 +11,7 @@ from brim.behaviors.behavior import LIVE, Status
 from brim.figures import counted
 from brim.hooks.process import is_paused
 from brim.hooks.standing import project_status
+from brim.install.agents import NAMES, is_present
 from brim.install.receipt import read_records
 from brim.spend.ledger import ScopeStatus
 from brim.store.backup import lost_rules
@@ -61,8 +62,10 @@ def home_status(workspace: Workspace, *, almost_full: bool = False) -> HomeStatu
         "corrections": len(Suggestions(workspace.home).waiting(workspace.project)),
     }
     spending = project_status(workspace)
+    used = [name for name in NAMES if is_present(name, workspace.environ)]
     wants = [
-        (not installed, "brim is not installed in your agents", "brim init"),
+        (not installed and bool(used), "brim is not installed in your agents", "brim init"),
+        (not (installed or used), "brim found no agent: name the one that you use", "brim init --agent NAME"),
         (paused, "hooks are paused", "brim resume"),
         *_about_project(workspace, rules["project"], changes),
         (rules["pending"] > 0, f"{counted(rules['pending'], 'note')} of agents to review", "brim rules review"),

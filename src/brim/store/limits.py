@@ -226,8 +226,21 @@ class Limits:
         if is_ended:
             self.ledger.limit(scope, own.limit, anew=True, default=own.is_default)
         with suppress(*([InputError] if is_ended else [])):  # nothing was asked: it is open, and that is all
-            self.ledger.answer(scope, answer)
+            try:
+                self.ledger.answer(scope, answer)
+            except InputError as error:
+                held = self._held_below(scope) if answer == "continue" and not is_ended else []
+                if not held:
+                    raise
+                commands = ", ".join(f"brim limit continue {each}" for each in held)
+                raise InputError(f"{error}. A limit below was reached: {commands}") from None
         return self.rows(scope)
+
+    def _held_below(self, scope: str) -> list[str]:
+        """Return sessions and sub-agents of *scope* that may spend nothing more, three at most."""
+        below = [] if scope == EVERYWHERE else self.ledger.statuses(scope)
+        held = [each.scope for each in below if each.scope != scope and each.left == 0]
+        return [each for each in held if each.rpartition("/")[0] not in held][:3]
 
     # Looking ----------------------------------------------------------------------------------------------------
 

@@ -285,7 +285,7 @@ def _show(name: str, options: Namespace) -> int:
     if more:
         note(f"{more:,} more: --most {len(scopes) + more} shows all")
     if not projects and not options.as_json:
-        note("nothing spent, no limit yet: brim limit 5/day sets a limit of $5.00 per day for this project")
+        note("nothing counted and no limit yet: brim limit 5/day sets a limit of $5.00 per day for this project")
     return 0
 
 

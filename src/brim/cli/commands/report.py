@@ -251,7 +251,9 @@ def _start(found: Overview) -> str:
 
 def _waste_line(each: WasteSum) -> str:
     one, many = _WASTE[each.kind]
-    what = (one if len(each.items) == 1 else many).format(f"{len(each.items):,}")
+    is_lasting = each.kind in ("memory", "tool")  # the same one in many sessions
+    count = len({item.what for item in each.items}) if is_lasting else len(each.items)
+    what = (one if count == 1 else many).format(f"{count:,}")
     return f"{what}: about {rounded(each.tokens)} tokens sent{_priced(each.cost)}"
 
 

@@ -88,7 +88,7 @@ def _status_view(found: dict[str, Any], past: str) -> str:
         ("project", project),
         ("session", "none of this project" if session is None else _session_line(session)),
         ("rules", f"{counted(rules['project'], 'rule')} of this project, {rules['user']:,} of your own"),
-        ("money", "nothing spent, no limit" if spending is None else _money_line(spending)),
+        ("money", "nothing counted yet, no limit" if spending is None else _money_line(spending)),
         ("past", past),
         *[("plan", line) for line in plan_lines([PlanWindow(**each) for each in found["plan_windows"]], time.time())],
     ]
@@ -107,4 +107,4 @@ def _session_line(session: dict[str, Any]) -> str:
 
 def _money_line(spending: dict[str, Any]) -> str:
     spent, limit = dollars(spending["spent"], up=True), spending["limit"]
-    return f"{spent} spent, no limit" if limit is None else f"{spent} of {dollars(limit, up=False)} spent"
+    return f"{spent} spent, no limit on it" if limit is None else f"{spent} of {dollars(limit, up=False)} spent"
