@@ -3,7 +3,7 @@
 import brim
 from brim.guard.fake import FakeModel
 
-MODEL, SYSTEM = "claude-sonnet-4-5", "You review code. Read every file, then say what is wrong."
+MODEL, SYSTEM = "claude-sonnet-5-5", "You review code. Read every file, then say what is wrong."
 TOOLS = [{"name": "read_file", "input_schema": {"type": "object", "properties": {"path": {"type": "string"}}}}]
 script = [*(("read_file", {"path": f"src/part_{n}.py"}) for n in range(24)), "part_7.py never closes its file."]
 client = FakeModel(script)

@@ -125,6 +125,28 @@ def test_another_transcript_starts_over() -> None:
     assert any("another one" in note for note in other.receipt.notes)
 
 
+def test_a_guessed_window_is_said() -> None:
+    short, long = talk("openai", 1), talk("openai", 20, each=900)
+    assert Guard("gpt-4o").fit(short).receipt.notes == ()
+    assert Guard("in-house", target=9_000).fit(short).receipt.notes == ()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # nothing is lost by the guess
+        (note,) = Guard("in-house").fit(short).receipt.notes
+    assert "in-house isn't a known model, so its window is taken to be 8,192 tokens" in note
+    with pytest.warns(UserWarning, match="in-house isn't a known model"):
+        Guard("in-house").fit(long)
+
+
+def test_a_call_outside_its_block_says_what_to_do() -> None:
+    call = Guard("gpt-4o").call(talk("openai", 1))
+    with pytest.raises(AttributeError, match="which it has inside its block"):
+        _ = call.messages
+    with pytest.raises(AttributeError, match="no 'mesages'"):
+        _ = call.mesages  # type: ignore[attr-defined]
+    with call:
+        assert call.messages
+
+
 def test_a_call_that_waits_for_its_result_is_not_lost() -> None:
     guarded = guard()
     history = talk("anthropic", 60, 60)

@@ -149,3 +149,9 @@ def test_brim_exports_it() -> None:
     assert exported is fit
     assert brim.fit([{"role": "user", "content": "Hi"}], model="gpt-4o", strategy=FifoPruner()).fits
     assert isinstance(brim.guard.TieredPruner(), TieredPruner)
+
+
+def test_a_guessed_window_is_noted() -> None:
+    (note,) = brim.fit(talk("openai", 1), model="in-house").receipt.notes
+    assert "in-house isn't a known model" in note
+    assert brim.fit(talk("openai", 1), model="in-house", target=500).receipt.notes == ()

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -201,3 +204,11 @@ def test_an_error_gives_the_money_back_only_if_it_cost_nothing(url: str, name: s
     found = guard.status()
     assert found is not None
     assert (found.reserved > 0) == is_kept
+
+
+def test_an_sdk_without_middleware_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "brim.adapters.anthropic", raising=False)
+    for found in (ModuleType("anthropic"), None):  # an older SDK, and none
+        monkeypatch.setitem(sys.modules, "anthropic", found)
+        with pytest.raises(ImportError, match="or newer of the Anthropic SDK"):
+            import_module("brim.adapters.anthropic")

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-from anthropic import Middleware
+try:
+    from anthropic import Middleware
+except ImportError as error:
+    needed = "brim.adapters.anthropic needs version 2.8 or newer of the Anthropic SDK: pip install 'anthropic>=2.8'"
+    raise ImportError(needed) from error
 
 from brim.adapters.bodies import Body
 from brim.adapters.guards import Attempts, Guards, Settings, settle, tap

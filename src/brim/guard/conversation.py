@@ -14,12 +14,12 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, Generic, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar
 
 from brim.activation import Context, Graph, activate
 from brim.behaviors import Behavior
 from brim.errors import DoesNotFit, InputError
-from brim.guard.fitting import Fitted, Name, Request, in_request, named, room_for
+from brim.guard.fitting import Fitted, Name, Request, guessed, in_request, named, room_for
 from brim.guard.tiers import TieredPruner
 from brim.history.content import listed, text_of
 from brim.history.draft import Pin
@@ -237,7 +237,10 @@ class Guard:
             size = tokens.high if self._sure else int(tokens)
             is_same = len(fitted.messages) == len(view) and not fitted.receipt.steps
             before = tokens if is_same else receipt.before
-            notes = (*receipt.notes, *filter(None, [note]))
+            guess = guessed(self.model, self._target)
+            if guess and (receipt.dropped or receipt.steps):
+                warnings.warn(f"brim cut a transcript: {guess[0]}", stacklevel=2)
+            notes = (*receipt.notes, *filter(None, [note]), *guess)
             fits = size <= target
             reason = "" if fits else receipt.reason or f"it takes {size:,} tokens, and {target:,} is the target"
             about: Any = {"target": target, "before": before, "after": tokens, "fits": fits, "reason": reason}
@@ -336,6 +339,13 @@ class Call(Generic[M]):
         self._spend: Spend | None = None
         self.reported: Reported | None = None
         """What the provider reported; None before ``done``."""
+
+    if not TYPE_CHECKING:  # a type checker still reports names that don't exist
+
+        def __getattr__(self, name: str) -> Any:
+            """Say what to do about what a call has only inside its block."""
+            inside = ", which it has inside its block: with guard.call(...) as call:"
+            raise AttributeError(f"a Call has no {name!r}{inside if name in Call.__annotations__ else ''}")
 
     @property
     def model(self) -> str:

@@ -17,7 +17,7 @@ from brim.history.pruners import FifoPruner, Pruner, SlidingWindowPruner
 from brim.history.receipt import Pruned, Receipt
 from brim.history.summarize import SummarizePruner
 from brim.history.watermark import WatermarkPruner
-from brim.models.light import lookup
+from brim.models.light import UNKNOWN_WINDOW, lookup
 from brim.record import Value
 from brim.tokens.costs import MessageCosts, message_costs
 from brim.tokens.count import Count
@@ -98,7 +98,9 @@ def fit(
     request = Request(
         as_list(messages), model, system, tools, provider, in_request(counter or counter_for(model), system)
     )
-    return request.fit(named(strategy), most, output, sure=sure, pin=pin, fill=fill)
+    fitted = request.fit(named(strategy), most, output, sure=sure, pin=pin, fill=fill)
+    notes = (*fitted.receipt.notes, *guessed(model, target))
+    return replace(fitted, receipt=replace(fitted.receipt, notes=notes))
 
 
 def room_for(model: str, max_output: int | None = None, target: int | None = None) -> tuple[int, int]:
@@ -113,6 +115,13 @@ def room_for(model: str, max_output: int | None = None, target: int | None = Non
     longest = known.max_input if window == known.context_window else window
     most = max(0, min(room, longest)) if target is None else target
     return max_output, whole_number("target", most, 0, "a whole number of tokens")
+
+
+def guessed(model: str, target: int | None) -> list[str]:
+    """Return a note if the window of *model* is a guess, and the *target* rests on it."""
+    if target is not None or window_of(model) != UNKNOWN_WINDOW or lookup(model).resolved:
+        return []
+    return [f"{model} isn't a known model, so its window is taken to be {UNKNOWN_WINDOW:,} tokens: give target"]
 
 
 def named(strategy: str | Pruner) -> Pruner:

@@ -163,6 +163,6 @@ def estimate_cost(
     tokens = Tokens(input=counts[0], output=counts[1], cache_read=counts[2], cache_write_5m=counts[3])
     found = cost(tokens, model, on=on)
     if found is None:
-        remedy = "put it under 'models' in the configuration, or give the amount yourself"
+        remedy = "put it under 'models' in the configuration (in Python: brim.models.use), or give the amount yourself"
         raise UnknownPrice(f"the price of {model[:80]} is not known, so nothing is reserved: {remedy}", model)
     return found

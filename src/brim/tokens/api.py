@@ -16,6 +16,7 @@ from typing import Any, Self
 from brim.errors import InputError
 from brim.tokens.anchor import Anchor, MemoryAnchorStore, digests
 from brim.tokens.api_requests import Request, Unconvertible, anthropic_request, gemini_request, openai_request
+from brim.tokens.approximate import NOT_A_TEXT
 from brim.tokens.costs import MessageCosts, message_costs
 from brim.tokens.count import Count
 from brim.tokens.protocol import TokenCounter
@@ -160,7 +161,7 @@ class ApiTokenCounter:
         alone, so such counts do not add up to the count of a conversation. Nothing is 0, without asking.
         """
         if not isinstance(text, str):
-            raise InputError(f"count takes a text, not {type(text).__name__}; use count_messages for messages")
+            raise InputError(NOT_A_TEXT.format(type(text).__name__))
         if not text:
             return Count(0)
         return self._count([{"role": "user", "content": text}], None, lambda: self.fallback.count(text))

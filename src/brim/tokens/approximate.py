@@ -19,6 +19,8 @@ LOW, HIGH = 0.8, 3.0
 """Real tokens for each four characters. On the sixteen kinds of text in ``bench/corpus.py`` it is 0.90 (Python) to 2.86
 (Japanese) in o200k_base; the interval is that, rounded outwards. A megabyte of spaces still lies outside."""
 
+NOT_A_TEXT = "count takes a text, not {}; for messages: brim.counter_for(model).count_messages(messages)"
+
 
 def estimate_tokens(text: str) -> int:
     """Return ``(UTF-8 bytes + 3) // 4``: the quickest guess there is.
@@ -54,7 +56,7 @@ class ApproximateTokenCounter:
     def count(self, text: str, /) -> Count:
         """Return ``max(1, len(text) // 4)``."""
         if not isinstance(text, str):
-            raise InputError(f"count takes a text, not {type(text).__name__}; use count_messages for messages")
+            raise InputError(NOT_A_TEXT.format(type(text).__name__))
         return self.of_units(len(text))
 
     def count_blocks(self, blocks: Iterable[str]) -> Count:

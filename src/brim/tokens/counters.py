@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from brim.errors import InputError, NoExactCounter
 from brim.models.light import lookup
-from brim.tokens.approximate import ApproximateTokenCounter
+from brim.tokens.approximate import NOT_A_TEXT, ApproximateTokenCounter
 from brim.tokens.calibrate import ANY_FAMILY, prior_for, ratio_for
 from brim.tokens.count import Count
 from brim.tokens.engines import ADDITIVE, STAND_IN, NativeEngine, encoding_counter
@@ -58,7 +58,7 @@ class VocabularyCounter:
     def count(self, text: str, /) -> Count:
         """Return the number of tokens of *text*."""
         if not isinstance(text, str):
-            raise InputError(f"count takes a text, not {type(text).__name__}; use count_messages for messages")
+            raise InputError(NOT_A_TEXT.format(type(text).__name__))
         return self.of_units(self._engine(text))
 
     def count_blocks(self, blocks: Iterable[str]) -> Count:
