@@ -444,7 +444,7 @@ def install(
     hooks = hooks or (before.pop() if len(before) == 1 else ALL)
     done = Installed(here.home, hooks=hooks, dry_run=dry_run)
     if not agents:
-        done.reason = "no agent found: name one with --agent claude, codex or gemini"
+        done.reason = "no agent found: name one with --agent claude, codex, gemini or opencode"
         return done
     for target in targets:
         _plan(done, here, target, status=status_line)
