@@ -261,3 +261,40 @@ def test_a_file_that_nobody_has_made_yet_is_said_to_be_missing(brim: Brim) -> No
     ran = brim("import")
     assert (ran.code, ran.out) == (2, "")
     assert ".brim/behaviors.jsonl: is not there: 'brim rules export' makes it" in ran.err
+
+
+def test_rules_that_came_with_a_clone_or_a_pull_are_said_to_wait(brim: Brim) -> None:
+    (brim.cwd / ".git").mkdir()
+    brim.write(".brim/behaviors.jsonl", line("a") + line("b"))
+    said = "2 rules in .brim/behaviors.jsonl are new or changed"
+    assert brim("rules").err.splitlines() == [f"brim: {said}: brim rules import"]
+    assert {"text": said, "fix": "brim rules import"} in brim("--json").json["attention"]
+    assert f"{said}: brim rules import" in brim("doctor").out
+    assert f"{said}: agents don't hear that before 'brim rules import'" in brim("trust", "--yes").out
+    brim("rules", "import", "--yes")
+    for words in (("rules",), ("status",), ("doctor",), ("trust",)):
+        assert "behaviors.jsonl" not in brim(*words).out + brim(*words).err
+    brim.write(".brim/behaviors.jsonl", line("a", "Another text.") + line("b"))
+    assert "1 rule in .brim/behaviors.jsonl is new or changed" in brim("rules").err
+
+
+@posix
+def test_what_was_changed_or_removed_here_since_is_not_said_to_wait(brim: Brim) -> None:
+    (brim.cwd / ".git").mkdir()
+    path = brim.write(".brim/behaviors.jsonl", line("a") + line("b"))
+    os.utime(path, (THEN, THEN))
+    brim("rules", "import", "--yes")
+    brim.environ["EDITOR"] = "sed -i.old s/whole/other/"
+    brim("rules", "edit", "name-a")
+    brim("rules", "remove", "name-b")
+    ran = brim("rules")
+    assert ("The other text of a." in ran.out, ran.err) == (True, "")
+
+
+def test_a_shared_file_that_cannot_be_read_stops_nothing(brim: Brim) -> None:
+    (brim.cwd / ".git").mkdir()
+    brim.write(".brim/behaviors.jsonl", "<<<<<<< HEAD\n")
+    assert "has lines that can't be read: brim rules import" in brim("rules").err
+    brim.write(".brim/behaviors.jsonl", b"\xff\xfe")
+    ran = brim("rules")
+    assert (ran.code, "can't be read: brim rules import" in ran.err) == (0, True)

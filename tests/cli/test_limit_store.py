@@ -83,6 +83,14 @@ def test_a_server_that_cannot_be_reached_is_one_line(brim: Brim, tmp_path: Path)
     assert "secret" not in found.err
 
 
+@pytest.mark.parametrize("words", [("money", "shop", "5/day"), ("5/day",), ("db.example.org/money",)])
+def test_a_forgotten_address_is_an_error_and_makes_no_file(brim: Brim, words: tuple[str, ...]) -> None:
+    found = brim("limit", "--store", *words)
+    assert found.code == 2
+    assert "postgresql://USER@HOST/DATABASE" in found.err
+    assert not any(brim.cwd.iterdir())
+
+
 @pytest.mark.parametrize(
     ("url", "name"),
     [

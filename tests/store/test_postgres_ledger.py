@@ -318,3 +318,12 @@ def test_a_wrong_password_is_said() -> None:
     assert (why, "password" in text, "wrong" in text) == ("refused", True, False)
     why, text = reason(server.url.replace("postgres@", "locked:right@"))
     assert (why, "GRANT" in text) == ("refused", True)
+
+
+def test_a_user_without_rights_on_the_schema_is_said_to_need_them() -> None:
+    address = empty_schema()
+    open_ledger(address).close()
+    with psycopg.connect(running().url, autocommit=True) as connection:
+        connection.execute("CREATE ROLE visitor LOGIN")
+    why, text = reason(address.replace("postgres@", "visitor@"))
+    assert (why, "GRANT" in text) == ("refused", True)

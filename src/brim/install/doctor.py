@@ -46,7 +46,7 @@ from brim.install.installation import EXPERIMENTAL, Installation
 from brim.install.launchers import check_lasting, copy_launcher, install_launchers, interpreter_of
 from brim.install.receipt import Record
 from brim.install.retention import prune
-from brim.install.rule_files import floop_traces
+from brim.install.rule_files import floop_traces, shared_news
 from brim.store.backup import lost_rules
 from brim.store.checks import shortened, store_problems
 from brim.store.database import VERSION
@@ -307,6 +307,9 @@ class _Doctor:
                     if changes := self.here.changes_of(scopes):
                         state, text = OFF, changes
         yield Finding(state, "project", text, **facts)
+        with suppress(BrimError), self.here.open(migrate=False) as scopes:
+            if news := shared_news(self.here, scopes):
+                yield Finding(OFF, "project", f"{news}: brim rules import", **facts)
         store = os.path.join(project or "", ".brim", DATABASE)
         with suppress(StoreError):  # git's index is too large
             if project is not None and os.path.exists(store) and not is_tracked(store) and not_ignored([store]):

@@ -16,21 +16,24 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from brim.behaviors.floop import floop_folder
+from brim.behaviors.jsonl import load
 from brim.behaviors.markdown import Import, SkippedRule, front_matter, read_note, read_rules
 from brim.behaviors.when import When
 from brim.config.places import home_folder
 from brim.errors import BrimError, InputError
+from brim.figures import counted
 from brim.install.agents import settings_of, user_target
 from brim.masking import masked
-from brim.store.imports import Found, RulesReader
+from brim.store.imports import Found, RulesReader, plan_of
 from brim.store.loaded import Loader
+from brim.store.scopes import Scopes
 from brim.tokens.inputs import SKIPPED_FOLDERS, read_text
 from brim.tracking.readers.fields import items, mapping, text, value
 from brim.tracking.sessions import slug_of
 from brim.workspace import Workspace
 
-LARGEST = 2_000_000
-"""Bytes of a file of rules: it's written by hand."""
+LARGEST, LARGEST_EXPORT = 2_000_000, 16_000_000
+"""Bytes of a file of rules that is written by hand, and of one that brim wrote."""
 MOST_FOLDERS = 5_000
 """Folders of a project that are looked into for files of their own."""
 DEEPEST = 4
@@ -38,6 +41,8 @@ DEEPEST = 4
 CODEX_BYTES = 32_768
 """Codex cuts what it loads off here."""
 
+SHARED = ".brim/behaviors.jsonl"
+"""The file of a project through which its rules are shared."""
 CLAUDE, LOCAL, AGENTS, OVERRIDE = "CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md"
 ANYWHERE = (CLAUDE, LOCAL, AGENTS, OVERRIDE, "GEMINI.md")
 """Files that count in their folder and below."""
@@ -52,6 +57,26 @@ _FLOOP = re.compile(r"(?:^|[\s/\"'])floop(?:[\s\"']|$|-[a-z-]+\.sh)")
 """How a command calls floop, or a script of its."""
 _GLOB = re.compile(r"(?!!).*[\w*]")
 EVERYTHING = frozenset({"*", "**", "**/*", "*.*", "**/*.*", "/**"})
+
+
+def shared_news(workspace: Workspace, scopes: Scopes) -> str:
+    """Say what in ``.brim/behaviors.jsonl`` isn't stored here, as after a clone or a pull; empty if all of it is.
+
+    A rule that was changed here after the file was written isn't news.
+    """
+    path = os.path.join(workspace.project or "", SHARED)
+    if workspace.project is None or not os.path.isfile(path):
+        return ""
+    try:
+        written, loaded = os.stat(path).st_mtime, load(read_text(path, at_most=LARGEST_EXPORT), path)
+    except (BrimError, OSError):
+        return f"{SHARED} can't be read"
+    rules = [each.replace(scope="project", summary="") for each in loaded.behaviors]
+    changes = plan_of(scopes, rules, [], source=path, now=workspace.now).changes
+    news = sum(each.old is None or (each.old.updated_at or 0) < written for each in changes)
+    if news:
+        return f"{counted(news, 'rule')} in {SHARED} {'is' if news == 1 else 'are'} new or changed"
+    return f"{SHARED} has lines that can't be read" if loaded.problems else ""
 
 
 def read_rule_files(workspace: Workspace, paths: list[str], reader: RulesReader) -> RuleSources:

@@ -13,6 +13,7 @@ from brim.hooks.process import is_paused
 from brim.hooks.standing import project_status
 from brim.install.agents import NAMES, is_present
 from brim.install.receipt import read_records
+from brim.install.rule_files import shared_news
 from brim.spend.ledger import ScopeStatus
 from brim.store.backup import lost_rules
 from brim.store.suggestions import Suggestions
@@ -55,6 +56,7 @@ def home_status(workspace: Workspace, *, almost_full: bool = False) -> HomeStatu
     with workspace.open() as scopes:
         live = [(each.scope, each.status) for each in scopes.behaviors(LIVE)]
         changes = workspace.changes_of(scopes)
+        news = shared_news(workspace, scopes)
     rules = {
         "project": sum(scope == "project" for scope, _ in live),
         "user": sum(scope == "user" for scope, _ in live),
@@ -68,6 +70,7 @@ def home_status(workspace: Workspace, *, almost_full: bool = False) -> HomeStatu
         (not (installed or used), "brim found no agent: name the one that you use", "brim init --agent NAME"),
         (paused, "hooks are paused", "brim resume"),
         *_about_project(workspace, rules["project"], changes),
+        (bool(news), news, "brim rules import"),
         (rules["pending"] > 0, f"{counted(rules['pending'], 'note')} of agents to review", "brim rules review"),
         (rules["corrections"] > 0, f"{counted(rules['corrections'], 'correction')} to review", "brim rules review"),
         (

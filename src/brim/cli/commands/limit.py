@@ -74,6 +74,8 @@ class Money:
         self.workspace: Workspace = here()
         self.config = self.workspace.config
         self.is_shared = bool(store)
+        if store and "://" not in store and not os.path.exists(store):
+            raise InputError(f"--store {store[:80]}: isn't an address: write postgresql://USER@HOST/DATABASE")
         self.ledger: StoredLedger = self.workspace.open_ledger(clock, store=store)
         self.notices: list[Notice] = []
         self.ledger.subscribe(self.notices.append)

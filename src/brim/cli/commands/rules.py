@@ -53,6 +53,7 @@ from brim.cli.rule_view import (
 )
 from brim.errors import InputError
 from brim.install.agents import NAMES
+from brim.install.rule_files import shared_news
 from brim.store.events import Event
 from brim.store.loaded import readers_of
 from brim.store.rulebook import (
@@ -127,6 +128,7 @@ def listing(options: Namespace) -> int:
     with workspace.open() as scopes:
         every = scopes.behaviors()
         came = outcomes(scopes, every)
+        news = "" if options.as_json else shared_news(workspace, scopes)
     found = [each for each in every if _is_wanted(each, options)]
     found.sort(key=lambda each: (SORTS[options.sort](each), each.name.casefold(), each.id))
     view = _list_view(found, came, workspace.now, options.sort) if found else ""
@@ -139,9 +141,12 @@ def listing(options: Namespace) -> int:
     if not options.as_json and not found:
         how_many = counted(len(every), "rule")
         why = f"nothing matches; {how_many} in all" if narrowed else f"nothing is live; {how_many} put away"
-        note(f"{why}: brim rules list --status all" if every else NOTHING_YET)
+        if every or not news:
+            note(f"{why}: brim rules list --status all" if every else NOTHING_YET)
         for action in get_close_matches(options.patterns[0], ACTIONS, 1) if options.patterns else ():
             note(f"did you mean 'brim rules {action}'?")
+    if news:
+        note(f"{news}: brim rules import")
     return 1 if narrowed and not found else 0
 
 

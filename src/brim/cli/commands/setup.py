@@ -50,6 +50,7 @@ from brim.install.doctor import FIX, OFF, OK, WRONG, Diagnosis, diagnose
 from brim.install.git_exclude import exclude_file
 from brim.install.installation import Installed, Uninstalled, Upgraded
 from brim.install.retention import Pruned, prune
+from brim.install.rule_files import shared_news
 from brim.scratch.entries import Entry
 from brim.store.consent import Consent
 from brim.store.trust import is_trusted, trusted_projects, untrust
@@ -457,7 +458,9 @@ def _trust(options: Namespace) -> int:
     if found is None:
         raise InputError(f"{folder}: not a project: no .brim/ or .git in it or above it")
     if not options.as_json:
-        say_paged(_view(found))
+        with workspace.open(migrate=False) as scopes:
+            news = shared_news(workspace, scopes)
+        say_paged(_view(found, news))
     done = found.trusted and not found.is_new
     if not done and not options.dry_run:
         refusal = "agents are not told this" if found.trusted else "the project is not trusted"
@@ -470,12 +473,11 @@ def _trust(options: Namespace) -> int:
     return emit(told, said if done else "", options.as_json, code=0 if done or options.dry_run else 1)
 
 
-def _view(found: Consent) -> str:
+def _view(found: Consent, news: str) -> str:
     """Return all of it for a person: whole, and with everything visible."""
     counts = Counter(each.kind.value for each in found.rules)
     kinds = ", ".join(f"{n:,} {kind}" if kind == "episodic" else counted(n, kind) for kind, n in counts.items())
     since = ", new or changed since you trusted it" if found.trusted and found.is_new else ""
-    shared = os.path.exists(os.path.join(found.project, ".brim", "behaviors.jsonl"))
     sets = [f"  {key}: {value}" for key, value in found.settings.items()]
     parts = [
         f"{home_path(found.project)}: {counted(len(found.rules), 'rule')}{f' ({kinds})' if kinds else ''}{since}",
@@ -486,7 +488,7 @@ def _view(found: Consent) -> str:
             for folder, each in found.memory.items()
         ),
         lines(*(printable(f"not followed: {text}") for text in found.refused)),
-        ".brim/behaviors.jsonl is used only after 'brim rules import'" if shared else "",
+        f"{news}: agents don't hear that before 'brim rules import'" if news else "",
     ]
     return "\n\n".join(filter(None, parts))
 

@@ -94,15 +94,18 @@ def bring_up_to_date(database: PostgresDatabase, *, migrate: bool) -> None:
 
 def _found(database: PostgresDatabase) -> int:
     """Return the version of the schema, 0 if it is missing or empty; raise if it isn't brim's."""
-    tables = [
-        row[0]
+    tables = {
+        row[0]: row[1]
         for row in database.rows(
-            "SELECT relname::text FROM pg_class WHERE relkind IN ('r', 'v', 'p') AND relnamespace = to_regnamespace(?)",
+            "SELECT relname::text, has_schema_privilege(relnamespace, 'USAGE') FROM pg_class "
+            "WHERE relkind IN ('r', 'v', 'p') AND relnamespace = to_regnamespace(?)",
             (f'"{database.schema}"',),
         )
-    ]
+    }
     if not tables:
         return 0
+    if not all(tables.values()):
+        raise StoreError(f"{database.path}: {_NO_RIGHTS}", "refused")
     row = database.row("SELECT value FROM meta WHERE key = 'version'") if "meta" in tables else None
     if row is None or not row[0].isdecimal() or "spend_scopes" not in tables:
         text = f"the schema {database.schema} holds tables of another program, so it is not touched"
@@ -358,13 +361,14 @@ def _in_words(database: PostgresDatabase) -> Iterator[None]:
         raise StoreError(f"{database.path}: {what} ({said})", reason) from None
 
 
+_NO_RIGHTS = "this user of PostgreSQL may not do that: the owner of brim's schema must GRANT it"
 _LOST = "PostgreSQL can't be reached: check that it runs and that the address is right"
 _WORDS: tuple[tuple[tuple[type[psycopg.Error], ...], str, str, str], ...] = (
     (
         (errors.InvalidPassword, errors.InvalidAuthorizationSpecification),
         "password|authentication|pg_hba|role .* does not exist",
         "refused",
-        "PostgreSQL doesn't let this user in: check the user and the password in the address",
+        "PostgreSQL doesn't let this user in: check the user, and the password in the address, PGPASSWORD or ~/.pgpass",
     ),
     (
         (errors.InvalidCatalogName,),
@@ -376,7 +380,7 @@ _WORDS: tuple[tuple[tuple[type[psycopg.Error], ...], str, str, str], ...] = (
         (errors.InsufficientPrivilege,),
         "",
         "refused",
-        "this user of PostgreSQL may not do that: the owner of brim's schema must GRANT it",
+        _NO_RIGHTS,
     ),
     ((errors.ReadOnlySqlTransaction,), "", "read-only", "the server is read-only, so nothing can be stored"),
     ((errors.DiskFull,), "", "full", "the server's disk is full, so nothing was stored; make room and try again"),
