@@ -88,7 +88,7 @@ def test_an_unconfirmed_note_is_at_most_a_summary(brim: Brim) -> None:
     some(brim)
     found = brim("why", "b-note", "--file", "a.py", "--json").json
     assert (found["tier"], found["status"]) == ("summary", "pending")
-    assert "nobody confirmed it" in found["reason"]
+    assert "not confirmed yet" in found["reason"]
 
 
 def test_the_number_is_the_one_that_active_shows(brim: Brim) -> None:
