@@ -27,7 +27,7 @@ def test_each_line_says_how_much_in_what_detail_and_why(brim: Brim) -> None:
     assert ran.code == 0
     rows = [re.split(r"\s{2,}", line.strip()) for line in ran.lines[:-1]]
     assert rows[0] == ["activation", "tier", "kind", "why", "rule"]
-    why = "language python, task testing, words pytest"
+    why = "language python, task testing, words pytest, #testing"
     assert rows[1][1:] == ["full", "directive", why, "The whole text of a."]
     assert (rows[2][1:3], rows[2][-1]) == (["full", "constraint"], "The whole text of b.")
     assert rows[2][3].endswith("requires name-a")

@@ -83,7 +83,7 @@ def test_a_beginning_of_an_id_will_do_if_no_other_begins_so(brim: Brim) -> None:
     seed(brim, rule("b-11"), rule("b-12"), rule("b-2"))
     assert brim("show", "b-2", "--json").json["id"] == "b-2"
     assert brim("show", "b-", "--json").code == 2
-    refused(brim("show", "b-1"), "b-11, b-12", "its id")
+    refused(brim("show", "b-1"), "b-11", "b-12", "its id")
 
 
 def test_what_is_not_there_is_said(brim: Brim) -> None:

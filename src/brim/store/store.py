@@ -471,7 +471,7 @@ def chosen(candidates: list[Behavior], text: str) -> Behavior:
     live = [behavior for behavior in candidates if behavior.live]
     if len(candidates) == 1 or len(live) == 1:
         return (live or candidates)[0]
-    several = ", ".join(f"{each.id} ({each.scope}: {each.summary[:40]})" for each in candidates[:5])
+    several = ", ".join(f"{each.id} ({each.scope}: {(each.summary or each.canonical)[:40]})" for each in candidates[:5])
     more = f" and {len(candidates) - 5} more" if len(candidates) > 5 else ""
     raise InputError(f"{text[:80]!r} may mean {several}{more}: say which by its id")
 
