@@ -3,8 +3,8 @@
 A rule is found by its terms: the stems of its text, heading, tags and name, the subjects that these belong to, and the
 conditions that its words speak of. A situation has terms too: the words of prompt, command, paths and the text being
 written, the subjects of the prompt, and what is known of it. They are compared by BM25, so a term that few rules have
-says more. A declared condition that the situation contradicts
-excludes a rule; those that its words speak of only raise or lower it.
+says more. A declared condition that the situation contradicts excludes a rule; those that its words speak of only raise
+or lower it.
 """
 
 from __future__ import annotations
