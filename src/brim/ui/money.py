@@ -58,6 +58,8 @@ class Bar:
     said: str
     spent: str
     left: str
+    kept: str
+    """For the wrap-up."""
     share: float
     """Of the limit that is spent, at most 1."""
     level: str
@@ -72,7 +74,8 @@ def bar(row: LimitRow) -> Bar:
     spent = "" if row.each or (row.unit == PERCENT and row.read_at is None) else _amount(row.spent, row.unit, up=True)
     share = min(1.0, row.spent / row.amount) if row.amount and spent else 0.0
     level = "compact" if row.left == 0 or row.state != OPEN else "warn" if share >= 0.8 else "ok"
-    return Bar(row, said, spent, "" if row.each else _amount(row.left, row.unit), share, level if spent else "ok")
+    left, kept = "" if row.each else _amount(row.left, row.unit), _amount(row.held, row.unit) if row.held else ""
+    return Bar(row, said, spent, left, kept, share, level if spent else "ok")
 
 
 def _amount(amount: int, unit: str, *, up: bool = False) -> str:

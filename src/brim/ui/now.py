@@ -18,7 +18,6 @@ from brim.errors import BrimError
 from brim.hooks.process import paused_until
 from brim.install import installation
 from brim.install.status import HomeStatus, home_status
-from brim.report.lost import session_id
 from brim.report.usage import UsageReport
 from brim.report.watch import Reading
 from brim.spend.limits import OPEN
@@ -78,7 +77,7 @@ def cards(place: Place, *, follow: bool = True) -> tuple[list[Card], list[Card]]
         followed = place.live.get(file.path) if is_live else None
         if is_live and follow:
             followed = place.live.follow(file.path, config, place.environ)
-        (live if is_live else rest).append(Card(session_id(file), about(file), modified, followed))
+        (live if is_live else rest).append(Card(file.session, about(file), modified, followed))
     return live, rest[:RECENT]
 
 

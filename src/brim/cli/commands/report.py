@@ -36,11 +36,11 @@ from brim.errors import InputError
 from brim.files import data_file, save
 from brim.install.receipt import read_records
 from brim.report.cache import CAUSES
-from brim.report.index import FILE
 from brim.report.names import Names
 from brim.report.overview import BASIS, DAYS, LOST_KINDS, LostSum, Overview, WasteSum, sessions_report
 from brim.report.usage import in_calendar
 from brim.report.waste import ADVICE
+from brim.tracking.sessions import usage_index
 
 
 @command(
@@ -80,7 +80,7 @@ def report(options: Namespace) -> int:
 def look(paths: list[str], *, days: int | None = None, project: str | None = None, most: int | None = None) -> Overview:
     """Return what happened in the sessions in *paths*, or in the agents' own folders, with a bar while it reads."""
     days = days or (None if paths else DAYS)
-    index = os.path.join(user_folder(os.environ), FILE)
+    index = usage_index(os.environ)
     return read_sessions(paths, partial(sessions_report, days=days, project=project, index=index, most=most))
 
 
