@@ -233,6 +233,9 @@ def _emit_set(people: Limits, rows: list[LimitRow], scope: str, action: str, opt
     if scope != EVERYWHERE:
         status = people.ledger.status(scope)
         result |= fields_of(status)
+        if not action and status.spent and not options.including_past and not all(each.each for each in rows):
+            spent = dollars(status.spent, up=True)
+            note(f"it counts from now. --including-past also counts what was spent before ({spent} in all)")
         if action in ("stop", "wrap-up"):
             lines.append(f"{called}: {STATES.get(status.state) or 'open'}")
         if action == "wrap-up":
@@ -253,6 +256,14 @@ def _sentence(row: LimitRow, now: float) -> str:
     parts += [f"{_amount(row.held, row.unit, up=False)} kept for the wrap-up"] if row.held else []
     parts += [f"resets {clock(row.resets_at, now)}"] if row.resets_at is not None else []
     return ", ".join(parts)
+
+
+def limit_line(row: LimitRow) -> str:
+    """Return one limit and what is spent of it, in a few words: $0.40 of $5.00/day."""
+    if row.each:
+        return _sentence(row, here().now)
+    spent = "" if row.unit == PERCENT and row.read_at is None else f"{_amount(row.spent, row.unit, up=True)} of "
+    return f"{spent}{_limit(row)}{' in all projects' if row.scope == EVERYWHERE else ''}"
 
 
 # Showing --------------------------------------------------------------------------------------------------------
