@@ -346,7 +346,7 @@ class Scopes(Closing):
         return self.home.session(session, agent, **limits)
 
     def session_seen(self, session: str, agent: str = "", **limits: Any) -> Session:
-        """Return the state of a session to look at, without waiting for anybody: see ``brim.store.sessions``."""
+        """Return the state of a session to look at, without waiting for a lock: see ``brim.store.sessions``."""
         from brim.store.sessions import session_seen
 
         return session_seen(self.home.database, session, agent, **limits)
