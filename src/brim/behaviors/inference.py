@@ -14,10 +14,6 @@ from brim.behaviors.when import EDITING, When
 from brim.behaviors.words import looked_at, tokens
 from brim.files import data_rows
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    pass
-
 MOST = 3
 """Languages or tasks that a rule may be for. One that names more is for none in particular."""
 
