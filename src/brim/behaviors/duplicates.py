@@ -46,7 +46,12 @@ SURE = 0.45
 """The similarity from which two rules are offered though they share only such words."""
 WORK = 50_000
 """Comparisons of a store's rules for pairs that may say the same."""
-BLANK = frozenset("use make keep put get let go follow apply stick run do end what how merely".split())
+BLANK = frozenset(
+    (
+        *("use", "make", "keep", "put", "get", "let", "go", "follow", "apply"),
+        *("stick", "run", "do", "end", "what", "how", "merely"),
+    )
+)
 """Verbs that say nothing about what a rule is about."""
 GENERIC = frozenset(("cod", "fil", "statement", "thing", "place"))
 """Nouns that do."""

@@ -459,8 +459,7 @@ def _of(scope: str, behavior: Behavior) -> Behavior:
 
 def _holding(behavior: Behavior) -> tuple[bool, float, str]:
     """Return by what the one of two contradicting rules is found that holds: the later one that a person taught."""
-    at = max(behavior.provenance.at or 0.0, behavior.created_at or 0.0)
-    return behavior.status is Status.ACTIVE, at, behavior.id
+    return behavior.status is Status.ACTIVE, behavior.taught_at, behavior.id
 
 
 def in_force(ids: Collection[str], user: Known, project: Known) -> dict[str, InForce]:
