@@ -261,8 +261,8 @@ def limit_line(row: LimitRow) -> str:
     """Return one limit and what is spent of it, in a few words: $0.40 of $5.00/day."""
     if row.each:
         return _sentence(row, here().now)
-    spent = "" if row.unit == PERCENT and row.read_at is None else f"{_amount(row.spent, row.unit, up=True)} of "
-    return f"{spent}{_limit(row)}{' in all projects' if row.scope == EVERYWHERE else ''}"
+    spent = "" if row.unit == PERCENT and row.read_at is None else f"{row.in_words(row.spent, up=True)} of "
+    return f"{spent}{row.said}{' in all projects' if row.scope == EVERYWHERE else ''}"
 
 
 # Showing --------------------------------------------------------------------------------------------------------
