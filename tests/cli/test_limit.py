@@ -55,6 +55,14 @@ def test_several_limits_are_set_at_once_and_shown_with_their_reset(brim: Brim, s
     assert brim("limit", "--sessions").lines[-2].split()[0] == "shop/4f1c2a90"
 
 
+def test_who_has_spent_before_is_told_how_to_count_that_too(brim: Brim, shop: Path) -> None:
+    assert brim("limit", "5/day").err == ""
+    spend(brim, "1.20")
+    told = "brim: it counts from now. --including-past also counts what was spent before ($1.20 in all)\n"
+    assert brim("limit", "6/day").err == brim("limit", "20/week").err == told
+    assert brim("limit", "--including-past", "20/week").err == brim("limit", "2/session").err == ""
+
+
 def test_tokens_sub_agents_and_everything(brim: Brim, shop: Path) -> None:
     assert brim("limit", "2M", "tokens/day").code == brim("limit", "--all", "100/month").code == 0
     assert brim("limit", "--subagent", "200k", "tokens").out == "shop: 200k tokens for each sub-agent\n"

@@ -29,8 +29,8 @@ SIGNALS = "ITIMER_REAL SIGALRM SIGCHLD SIGHUP SIGKILL SIGPIPE SIGUSR1 alarm geti
 def pretend(*, everything: bool) -> list[str]:
     """Take away what Windows lacks, before brim is imported; return the names of brim's modules.
 
-    What others wrote is imported first: it has its own ways on each system; SDKs only for *everything*. Paths, processes and permissions stay those
-    of this system.
+    What others wrote is imported first, SDKs only for *everything*: it has its own ways on each system. Paths,
+    processes and permissions stay those of this system.
     """
     import brim
     from brim.errors import BrimError

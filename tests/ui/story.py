@@ -75,12 +75,18 @@ class Story:
         self._lines = self._answers = self._calls = 0
         self._hooks = Path(environ["HOME"], ".brim").is_dir()
 
-    def hook(self, event: str, **said: Any) -> str:
-        """Let brim's hook for *event* answer, at the time of the story."""
+    def hook(self, event: str, **said: Any) -> None:
+        """Let brim's hook for *event* answer, at the time of the story; the agent reads what it tells."""
         if not self._hooks:
-            return ""
+            return
         data = {"session_id": self.id, "transcript_path": str(self.path), "cwd": str(self.project), **said}
-        return answer_to(event, "claude", {**data, "hook_event_name": event}, self.environ, now=self.time)
+        answer = answer_to(event, "claude", {**data, "hook_event_name": event}, self.environ, now=self.time)
+        # What PreCompact prints is plain text, for whoever writes the summary.
+        told = answer.startswith("{") and json.loads(answer).get("hookSpecificOutput", {}).get("additionalContext")
+        if told:
+            self._held += _tokens(told)
+            about = {"type": "hook_additional_context", "content": [told], "hookName": event, "hookEvent": event}
+            self.write(type="attachment", attachment=about)
 
     def write(self, **line: Any) -> None:
         """Write a line of the transcript."""

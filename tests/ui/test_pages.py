@@ -209,6 +209,7 @@ def test_a_limit_is_set_and_the_next_call_held(world: World) -> None:
         limit = world.json("limit")["projects"][0]["limits"][0]
         assert "$50.00/day" in shown
         assert f"{dollars(limit['spent'], up=True)} spent" in shown
+        assert f"{dollars(limit['held'])} kept for the wrap-up" in shown
         pages.post("/limit", action="stop", scope=scope[1])
         assert "deny" in hook(world, "PreToolUse", **call, transcript_path=str(story.path))
         pages.post("/limit", action="continue", scope=scope[1])

@@ -23,9 +23,6 @@ from brim.tracking.requests import Request
 from brim.tracking.requests.reading import Mark
 from brim.tracking.sessions import FileUsage, Scan, Stamp
 
-FILE = "usage.db"
-"""The name of the index in the user's folder."""
-
 VERSION = 8
 """What the rows mean. A file of another version is emptied."""
 

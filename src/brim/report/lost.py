@@ -6,7 +6,6 @@ Everything is read from the agents' own files. If a session's file is gone, what
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO
@@ -18,7 +17,7 @@ from brim.scratch.quotes import code
 from brim.store.events import Event as Noted
 from brim.tracking.readers import AnyReader
 from brim.tracking.readers.stream import BLOCK, read, subagent_files
-from brim.tracking.sessions import SessionFile, newest_first
+from brim.tracking.sessions import newest_first
 from brim.workspace import Workspace
 
 MOST_OTHERS = 50
@@ -30,7 +29,6 @@ MOST_LINES = 30
 _SIGNS = (b"compact_boundary", b'"compacted"', b"<state_snapshot>")
 """What is in every file with a compaction: of Claude Code, Codex, Gemini CLI."""
 _LONGEST_SIGN = 32
-_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +119,7 @@ def named_session(workspace: Workspace, session: str) -> list[tuple[str, bool]]:
     if os.path.exists(session) or os.sep in session or session.endswith(".jsonl"):
         return [(session, True)]
     files = newest_first(workspace.environ, workspace.cwd)
-    ids = [(session_id(file), file.path, here) for file, here in files]
+    ids = [(file.session, file.path, here) for file, here in files]
     found = {id: (path, here) for id, path, here in ids if id.lower().startswith(session.lower())}
     if len(found) > 1 and session not in found:
         names = ", ".join(id[:16] for id in list(found)[:5])
@@ -138,13 +136,6 @@ def _compacted(workspace: Workspace) -> Iterator[tuple[str, bool]]:
             return
         if any(map(_may_be_compacted, [file.path, *[path for _, path in subagent_files(file.path)]])):
             yield file.path, here
-
-
-def session_id(file: SessionFile) -> str:
-    """Return the id of the session in *file*, by its name; Gemini CLI's has only how it begins."""
-    stem = os.path.splitext(os.path.basename(file.path))[0]
-    found = _ID.search(stem)
-    return found[0] if found else stem.rpartition("-")[2] if stem.startswith("session-") else stem
 
 
 def _may_be_compacted(path: str) -> bool:

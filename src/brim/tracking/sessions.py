@@ -20,7 +20,7 @@ from operator import attrgetter
 from threading import active_count
 from typing import Any, BinaryIO, NamedTuple, Protocol, Self
 
-from brim.config.places import home_folder
+from brim.config.places import home_folder, user_folder
 from brim.errors import InputError
 from brim.models.usage import Tokens
 from brim.tracking.events import Event, RunTotal, StateSeen, Usage
@@ -43,6 +43,7 @@ ENOUGH = 8_000_000
 """Bytes from which on a second process is worth its start."""
 MOST_PROCESSES = 8
 
+_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")
 _SLUG = re.compile(r"-|[A-Za-z]--")
 """How the name begins that Claude Code makes of a folder: each one begins with a slash, or with a drive."""
 _SUB_AGENT = re.compile(
@@ -82,9 +83,21 @@ class SessionFile(NamedTuple):
     check: int = 0
 
     @property
+    def session(self) -> str:
+        """The session's id, by the file's name; Gemini CLI's has only how it begins."""
+        stem = os.path.splitext(os.path.basename(self.path))[0]
+        found = _ID.search(stem)
+        return found[0] if found else stem.rpartition("-")[2] if stem.startswith("session-") else stem
+
+    @property
     def unread(self) -> int:
         """Bytes that are still to be read."""
         return self.stamp.size - self.start
+
+
+def usage_index(environ: Mapping[str, str]) -> str:
+    """Return the file in which brim remembers what it read of sessions."""
+    return os.path.join(user_folder(environ), "usage.db")
 
 
 def default_folders(environ: Mapping[str, str]) -> list[tuple[str, str]]:

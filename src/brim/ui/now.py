@@ -15,10 +15,8 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from brim.errors import BrimError
-from brim.hooks.process import paused_until
 from brim.install import installation
 from brim.install.status import HomeStatus, home_status
-from brim.report.lost import session_id
 from brim.report.usage import UsageReport
 from brim.report.watch import Reading
 from brim.spend.limits import OPEN
@@ -78,7 +76,7 @@ def cards(place: Place, *, follow: bool = True) -> tuple[list[Card], list[Card]]
         followed = place.live.get(file.path) if is_live else None
         if is_live and follow:
             followed = place.live.follow(file.path, config, place.environ)
-        (live if is_live else rest).append(Card(session_id(file), about(file), modified, followed))
+        (live if is_live else rest).append(Card(file.session, about(file), modified, followed))
     return live, rest[:RECENT]
 
 
@@ -115,7 +113,6 @@ class Standing:
 
     status: HomeStatus
     waiting: list[Waiting]
-    paused_until: float
 
 
 def standing(place: Place) -> Standing:
@@ -129,7 +126,7 @@ def standing(place: Place) -> Standing:
             if asked or project.state != OPEN:
                 state = asked.state if asked else project.state
                 waiting.append(Waiting(project.name, project.scope, state, asked))
-    return Standing(home_status(workspace), waiting, paused_until(workspace.home))
+    return Standing(home_status(workspace), waiting)
 
 
 def fragments(place: Place, live: list[Card], rest: list[Card], *, patience: float | None = 0.02) -> dict[str, str]:

@@ -14,18 +14,15 @@ from typing import Any
 
 from starlette.responses import HTMLResponse, Response
 
-from brim.config import user_folder
 from brim.errors import InputError
 from brim.figures import age, counted, dollars, home_path, printable, readable_size, rounded, share
 from brim.hooks.limit_words import clock
 from brim.models.overrides import use
-from brim.report.index import FILE
-from brim.report.lost import session_id
 from brim.scratch.quotes import masked_line
 from brim.tracking.events import Message, StateSeen
 from brim.tracking.gauge import percent
 from brim.tracking.readers.stream import Feed, subagent_of
-from brim.tracking.sessions import SessionFile, Stamp, newest_first, own_files
+from brim.tracking.sessions import SessionFile, Stamp, newest_first, own_files, usage_index
 from brim.ui.gate import Keys
 from brim.ui.live import Live
 from brim.ui.work import Work
@@ -68,7 +65,7 @@ class Place:
     @property
     def index(self) -> str:
         """The file that remembers what was read of sessions."""
-        return os.path.join(user_folder(self.environ), FILE)
+        return usage_index(self.environ)
 
     def files(self, since: float = 0.0) -> list[SessionFile]:
         """Return the files of all sessions that were written to *since* then, sub-agents' too."""
@@ -82,7 +79,7 @@ class Place:
     def file(self, id: str) -> SessionFile:
         """Return the file of the session *id* as it is now."""
         for each in self.files():
-            if session_id(each) == id and not subagent_of(each.path):
+            if each.session == id and not subagent_of(each.path):
                 with suppress(OSError):
                     return each._replace(stamp=Stamp.of(os.stat(each.path)))
                 raise InputError("The file of this session is gone: its agent removes old ones, or you did.")

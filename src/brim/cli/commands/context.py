@@ -28,9 +28,8 @@ from brim.cli.output import (
 )
 from brim.errors import InputError
 from brim.report.context import ContextReport, context_report
-from brim.report.index import FILE
 from brim.tracking.requests import Part
-from brim.tracking.sessions import newest
+from brim.tracking.sessions import newest, usage_index
 from brim.workspace import Workspace
 
 LEAST_SHARE = 0.01
@@ -67,7 +66,7 @@ def context(options: Namespace) -> int:
     if reading is None:
         note("no session found: name its file, or start your agent")
         return 1
-    index = os.path.join(workspace.home, FILE) if os.path.isdir(workspace.home) else ""
+    index = usage_index(os.environ) if os.path.isdir(workspace.home) else ""
     with file_progress(reading["path"]) as progress:
         report = context_report(reading, at=options.at, since=options.since, index=index, on_read=progress.advance)
     return emit(report, lambda each: show(each, everything=options.all), options.as_json)

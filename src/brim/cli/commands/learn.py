@@ -109,9 +109,7 @@ def learn(options: Namespace) -> int:
         return 1
     workspace = here()
     scope = _scope(options, workspace)
-    # A project's file says what is the same among the project's rules, never among the user's.
-    config = workspace.config if scope == "project" else workspace.config.yours
-    threshold = config["behaviors.near_duplicate"]
+    threshold = workspace.near_duplicate(scope)
     # What is wrong with it is raised before a file is made.
     made = learned_from(**said, scope=scope, now=workspace.now).behavior
     made.replace(summary=options.summary, priority=options.priority or 0)
@@ -136,7 +134,8 @@ def learn(options: Namespace) -> int:
     emit(found, lines(_learned_view(taught, stored, whose), more), options.as_json)
     tell_masked(said["right"], said["wrong"], options.summary)
     tell_all(*_further(taught, stored, like))
-    if tokens["full"] > (budget := config["token_budget.default"] or 0) > 0:
+    settings = workspace.config if scope == "project" else workspace.config.yours
+    if tokens["full"] > (budget := settings["token_budget.default"] or 0) > 0:
         note(f"it takes {tokens['full']:,} tokens, more than the {budget:,} for a session's start: say it shorter")
     if stored.blocks and not os.path.exists(os.path.join(workspace.home, "bin", "hook")):
         note("no agent has brim's hooks here, so nothing is refused yet: brim init")
@@ -349,7 +348,7 @@ def _edited(old: Behavior, path: str) -> Behavior | None:
             if not is_person_there():
                 raise
             note(str(error))
-            if answer("Edit it again? [Y/n] ").casefold() in ("n", "no"):
+            if not agrees("Edit it again?"):
                 raise
 
 

@@ -42,7 +42,6 @@ from brim.scratch.entries import Entry, View, withdrawn
 from brim.scratch.facts import KINDS
 from brim.scratch.folder import NAME, check_folder, is_foreign, session_folders
 from brim.scratch.index import render_index, sentence, when
-from brim.scratch.index import when as moment
 from brim.scratch.journal import Journal
 from brim.scratch.model import ScratchModel
 from brim.scratch.writer import ScratchWriter
@@ -264,7 +263,7 @@ def _journal(options: Namespace) -> tuple[ScratchWriter, Journal]:
 
 
 def _time(seconds: float | None) -> str:
-    return moment(seconds).removesuffix(" UTC")
+    return when(seconds).removesuffix(" UTC")
 
 
 @command(

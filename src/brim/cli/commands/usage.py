@@ -13,12 +13,10 @@ from typing import Any, TypeVar
 from brim.cli.gauge import plan_lines
 from brim.cli.options import add_json, command, option, own_prices, settings
 from brim.cli.output import ReadingProgress, counted, dollars, emit, heading, listed, note, paint, say, table, tell_all
-from brim.config import user_folder
 from brim.errors import InputError
-from brim.report.index import FILE
 from brim.report.usage import BY, GROUPINGS, Sum, UsageReport, parse_day, usage_report
 from brim.tracking.plan_windows import current_plan_windows
-from brim.tracking.sessions import AGENTS, named_files, own_files
+from brim.tracking.sessions import AGENTS, named_files, own_files, usage_index
 
 Report = TypeVar("Report", bound=Any)
 
@@ -59,7 +57,7 @@ def usage(options: Namespace) -> int:
     paths, by = options.paths, options.by or "day"
     if paths and paths[0] in GROUPINGS and not os.path.exists(paths[0]):
         by, paths = GROUPINGS[paths[0]], paths[1:]
-    index = None if options.no_index else os.path.join(user_folder(os.environ), FILE)
+    index = None if options.no_index else usage_index(os.environ)
     filters = {"since": options.since, "until": options.until, "agent": options.agent, "project": options.project}
     plan = () if paths else current_plan_windows(os.environ, time.time(), options.agent or "")
     make = partial(usage_report, by=by, utc=options.utc, index=index, plan_windows=plan, **filters)
