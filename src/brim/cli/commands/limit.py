@@ -120,8 +120,8 @@ def complete_scope(prefix: str, **_: object) -> list[str]:
     option("words", nargs="*", metavar="[PROJECT] [LIMIT ...]", help="whose limit, and what", completer=complete_scope),
     option("--all", action="store_true", dest="everywhere", help="everything on this machine, not one project"),
     option("--subagent", action="store_true", help="the limit is for each sub-agent"),
-    option("--including-past", action="store_true", help="count what was spent before, in this period or ever"),
-    option("--sessions", action="store_true", help="show sessions, agents and what is reserved, too"),
+    option("--including-past", action="store_true", help="also count what was spent before, in this period or ever"),
+    option("--sessions", action="store_true", help="also show sessions, agents and reservations"),
     option("--store", metavar="URL", default="", help="the limits of many machines, in PostgreSQL: postgresql://..."),
     MOST,
     add_json,
@@ -130,22 +130,23 @@ def limit(options: Namespace) -> int:
     """Limit what agents may spend, and see what is spent.
 
     A limit is for this project, for the one you name (by name or path), or with --all for everything on this machine.
-    It's in dollars, in tokens, or in percent of a subscription's window, per day, week, month or session, or in all.
-    Several can hold at once. It counts from now. brim warns at 80%, and holds the agent's tools at the limit.
+    It's in dollars, in tokens, or in percent of a subscription's window, per day, week, month, session, or over all
+    time. It counts from now, and you can set several. brim warns at 80%, and refuses the agent's tool calls at the
+    limit.
 
       brim limit [PROJECT] LIMIT ...        set limits: 5/day 20/week 100/month 2/session 50 "2M tokens/day" 90%/5h
       brim limit remove [PROJECT] [LIMIT]   remove one of them, or all
 
     When a limit is reached, decide:
 
-      brim limit continue [PROJECT]         go on once, with a tenth more; also opens what was stopped
-      brim limit raise [PROJECT] LIMIT      make that the limit from now on
-      brim limit wrap-up [PROJECT]          let only the wrap-up spend, from the part kept for it
-      brim limit stop [PROJECT]             let nothing more be spent
+      brim limit continue [PROJECT]         go on once, with a tenth more; also undoes a stop
+      brim limit raise [PROJECT] LIMIT      set this limit from now on
+      brim limit wrap-up [PROJECT]          allow only the wrap-up, from the part kept for it
+      brim limit stop [PROJECT]             allow no more spending
 
-    With --store, limits are those of programs that reserve money in that PostgreSQL server (brim.Guard, open_ledger).
-    PROJECT is a scope there; by default the setting project.id, or where this repository comes from. Hooks of coding
-    agents don't look there: on this machine they hold the limits that are set without --store.
+    With --store, limits are for programs that reserve money in that PostgreSQL server (brim.Guard, open_ledger).
+    PROJECT is a scope there (default: the setting project.id, or this repository's remote). Hooks of coding agents
+    don't use that server: they follow the limits that are set without --store.
 
     Examples:
       brim limit 5/day 20/week
