@@ -84,10 +84,10 @@ def fit(
     The result is always a history that the provider accepts. If even the system prompt and the last user message are
     too large, ``fits`` is False and ``receipt`` says by how much.
 
-    The target is the *model*'s window without *max_output* tokens for the answer (by default 15% of the window, at most
-    4,096) and 5% that stay free, because most counts are estimates. *target* overrides it. With *sure*, the upper end
-    of the count has to fit, not the count itself. *strategy* is a pruner, or the name of one; whichever it is, results
-    of the newest step are shortened if that step would have to leave otherwise.
+    The target is the *model*'s window minus *max_output* tokens for the answer (by default 15% of the window, at most
+    4,096) and minus 5%, because most counts are estimates. *target* overrides it. With *sure*, the upper end of the
+    count has to fit, not the count itself. *strategy* is a pruner or the name of one. The newest tool call always
+    stays: if its results are too large, brim shortens copies of them.
 
     >>> history = [{"role": "user", "content": f"message {n}"} for n in range(10)]
     >>> fitted = fit(history, model="gpt-4o", target=30)
