@@ -95,7 +95,10 @@ def test_other_words_are_not_and_nothing_is_asked_in_a_pipe(brim: Brim) -> None:
 def test_a_person_is_asked_about_a_block_of_nearly_everything(brim: Brim) -> None:
     code, shown = asked(brim, "n\n", "learn", "--user", "--block-edit", "**", "Mine")
     assert (code, "This would refuse every edit. Really? [y/N]" in shown) == (1, True)
-    assert asked(brim, "y\n", "learn", "--user", "--block-edit", "**", "Mine")[0] == 0
+    code, shown = asked(brim, "y\nn\n", "learn", "--user", "--block-edit", "**", "Mine")
+    assert (code, "No agent could do that until you remove the rule. Sure? [y/N]" in shown) == (1, True)
+    assert blocks(brim) == []
+    assert asked(brim, "y\ny\n", "learn", "--user", "--block-edit", "**", "Mine")[0] == 0
     assert blocks(brim) == [("edit **",)]
 
 

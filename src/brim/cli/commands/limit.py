@@ -41,7 +41,7 @@ from brim.hooks.limit_words import clock
 from brim.spend.ledger import SETTLED, Reservation, ScopeStatus, lineage
 from brim.spend.limits import Limit, Raise, build_wrap_up_prompt
 from brim.spend.money import estimate_cost, limit_in, micro_dollars
-from brim.spend.periods import EVERYWHERE, PERCENT, SPANS, read_ceiling
+from brim.spend.periods import EVERYWHERE, FRESH, PERCENT, SPANS, read_ceiling
 from brim.store.ledger import StoredLedger
 from brim.store.limits import LimitRow, Limits, ProjectRow
 from brim.tracking.notices import Notice
@@ -182,9 +182,9 @@ def limit(options: Namespace) -> int:
         return _emit_set(people, rows, scope, action, options)
 
 
-def _scope(people: Limits, name: str, action: str) -> str:
+def _scope(people: Limits, name: str, action: str = "", *, known: bool = False) -> str:
     try:
-        return people.scope(name, known=bool(action))
+        return people.scope(name, known=known or bool(action))
     except InputError:
         near = get_close_matches(name, (*ANSWERS, "remove"), 1, cutoff=0.8)
         if near and not action:
@@ -217,6 +217,8 @@ def _is_limit(word: str, action: str) -> bool:
         return True
     with suppress(InputError):
         return bool(read_ceiling(word))
+    if word.rpartition("/")[0] and word.rpartition("/")[2].lower() in SPANS[:4] and not os.path.isdir(word):
+        return True
     return word.lower() in ("nan", "inf", "infinity") or word[:1] in tuple("$-+0123456789")
 
 
@@ -278,7 +280,7 @@ def _show(name: str, options: Namespace) -> int:
     if options.store or os.path.exists(here().database):
         with Money(store=options.store) as money:
             people = _limits(money)
-            target = EVERYWHERE if options.everywhere else people.scope(name, known=True) if name else ""
+            target = EVERYWHERE if options.everywhere else _scope(people, name, known=True) if name else ""
             default = None if money.default is None else Limit(money.default)
             projects = people.projects(target.partition("/")[0], default=default)
             under = "" if target == EVERYWHERE else target
@@ -312,7 +314,8 @@ def _table(projects: list[ProjectRow], now: float) -> str:
             at = "" if each.resets_at is None else clock(each.resets_at, now)
             drawn = each.amount and not each.each and (each.unit != PERCENT or each.read_at is not None)
             filled = _bar(each.spent, each.reserved, each.amount, each.left) if drawn else ""
-            rows.append([name, each.said, *_sums(each), filled, at, _row_state(each, now) or state])
+            states = ", ".join(filter(None, [state, _row_state(each, now)]))
+            rows.append([name, each.said, *_sums(each), filled, at, states])
             name = state = ""
     return heading(table(rows, right=frozenset({2, 3}), optional=(4, 6)))
 
@@ -344,7 +347,8 @@ def _reading(row: LimitRow, now: float) -> str:
     """Return how old the reading of a plan's window is."""
     if row.read_at is None:
         return "not read yet: the status line and Codex tell it"
-    return f"{row.spent}% used, read {age(row.read_at, now)}"
+    old = ": too old to hold" if abs(now - row.read_at) > FRESH else ""
+    return f"{row.spent}% used, read {age(row.read_at, now)}{old}"
 
 
 def _bar(spent: int, reserved: int, limit: int, left: int | None) -> str:
