@@ -193,7 +193,7 @@ def test_a_rule_for_every_project_is_not_replaced_by_one_of_a_project(brim: Brim
 
 def test_a_store_in_which_everything_contradicts_everything_stays_bounded(brim: Brim) -> None:
     words = ("Always", "Never")
-    seed(brim, *(rule(f"b-{at}", f"{words[at % 2]} use tabs{' ' * at}.", created_at=float(at)) for at in range(200)))
+    seed(brim, *(rule(f"b-{at}", f"{words[at % 2]} use tabs{' ' * at}.", created_at=float(at)) for at in range(60)))
     found = brim("learn", "--user", "Never use tabs!", "--json").json
     assert len(found["conflicts"]) <= 10
     assert brim("rules", "check").code == 0

@@ -61,7 +61,7 @@ from brim.workspace import DATABASE, Workspace
 OK, OFF, WRONG = "ok", "off", "wrong"
 """It works; it isn't used, or is worth knowing; it has to be corrected."""
 FIX = "brim doctor --fix"
-RUNS = 5
+RUNS = 3
 RULE = "Say that brim answers."
 SECONDS = 10.0
 """A launcher that takes longer doesn't answer."""

@@ -176,10 +176,17 @@ def _made_of(version: int) -> Any:
         return json.load(file)
 
 
+def _making(version: int) -> list[str]:
+    """Return the statements that make a file of *version*: tables come before what is about them."""
+    rows = [(kind != "table", sql) for kind, name, _, sql in _made_of(version) if not name.startswith("sqlite_")]
+    return [sql for _, sql in sorted(rows)]
+
+
 def bring_up_to_date(database: Database, migrations: str, version: int) -> None:
     """Run the migrations that *database* lacks, whichever of several processes comes first.
 
-    Before the first one, a copy is kept that the version before can open: ``database.kept``.
+    A new file is made as they would leave it, in half the time. Before the first one in an older file, a copy is kept
+    that the version before can open: ``database.kept``.
     """
     log_ahead(database)
     is_first = True
@@ -193,7 +200,12 @@ def bring_up_to_date(database: Database, migrations: str, version: int) -> None:
 
                 database.kept = keep_version(database.path, number - 1)
             is_first = False
-            for statement in statements(os.path.join(migrations, f"{number:04}.sql")):
+            if number == 1 and migrations == MIGRATIONS:
+                number = version
+                steps = _making(version)
+            else:
+                steps = statements(os.path.join(migrations, f"{number:04}.sql"))
+            for statement in steps:
                 database.run(statement)
             database.run(f"PRAGMA application_id = {APPLICATION}")
             database.run(f"PRAGMA user_version = {number}")
