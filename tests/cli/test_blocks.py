@@ -69,6 +69,14 @@ def test_a_broken_block_is_wrong_usage(brim: Brim, pattern: str) -> None:
     assert everything(brim) == []
 
 
+@pytest.mark.parametrize(("option", "example"), [("--block", "npm"), ("--block-edit", "dist"), ("--block-tool", "Web")])
+def test_an_empty_block_is_told_what_to_name(brim: Brim, option: str, example: str) -> None:
+    ran = brim("learn", option, " ", "Use pnpm.")
+    assert ran.code == 2
+    assert ran.err.startswith("brim: a block can't be empty: name ")
+    assert example in ran.err
+
+
 def test_a_secret_is_not_kept_in_a_block(brim: Brim) -> None:
     said = failed(brim, 2, "learn", "--user", "--block", f"curl -u sk-ant-api03-{'a1B2' * 20}", "Mine")
     assert "secret" in said.err
