@@ -27,7 +27,7 @@ class InputError(BrimError, ValueError):
 class DoesNotFit(BrimError):
     """What must stay of a request is too large for the model; don't send it.
 
-    ``fitted`` is the nearest that was possible, with its receipt.
+    ``fitted`` is the smallest request that was possible, with its receipt.
     """
 
     def __init__(self, message: str, fitted: object = None) -> None:
@@ -65,7 +65,7 @@ class LimitReached(BrimError):
 
     ``reason`` is one word: ``limit`` (it does not fit), ``wrapping_up`` (only the wrap-up may still spend), ``stopped``
     (a person said so) or ``closed`` (by an older version). Amounts are micro-dollars, or tokens if ``unit`` says so;
-    ``room`` is what would still be admitted, None if ``limit`` is.
+    ``room`` is what would still be allowed, or None if ``limit`` is None.
     """
 
     def __init__(

@@ -60,7 +60,10 @@ def checked_blocks(blocks: Iterable[str]) -> tuple[str, ...]:
 def _checked(block: str) -> str:
     kind, _, pattern = block.strip().partition(" ") if isinstance(block, str) else ("", "", "")
     pattern = pattern.strip()
-    if kind not in KINDS or not pattern:
+    if kind in KINDS and not pattern:
+        what = {RUN: "a command, as in 'npm install'", EDIT: "files, as in 'dist/**'", TOOL: "a tool, as in 'WebFetch'"}
+        raise InputError(f"a block can't be empty: name {what[kind]}")
+    if kind not in KINDS:
         wanted = "'run npm install', 'edit dist/**' or 'tool WebFetch'"
         raise InputError(f"a block is {wanted}, not {str(block)[:80]!r}")
     if len(block) > LONGEST or not pattern.isprintable():

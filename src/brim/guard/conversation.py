@@ -32,7 +32,7 @@ from brim.history.watermark import WatermarkPruner
 from brim.injection import ActivationTierMapper, render
 from brim.models.light import lookup
 from brim.models.response import Reported, read_response
-from brim.spend.ledger import LONG_LEASE, Ledger, ScopeStatus
+from brim.spend.ledger import LONG_LEASE, Ledger, ScopeStatus, lineage
 from brim.spend.money import micro_dollars
 from brim.spend.spending import LEAST_OUTPUT, Quote, Spend
 from brim.store.ledger import open_ledger
@@ -59,19 +59,19 @@ RULE_TOKENS = 500
 class Guard:
     """Fits, reserves, settles and measures every call of one conversation.
 
-    Give it the whole transcript in every call. It's sent as it is until it no longer fits; then it's cut as *strategy*
-    says (by default in tiers, see ``TieredPruner``), and the cut stays the same until the next one is needed, so the
-    provider's cache stays warm. Counts rest on what the provider reported for the calls before.
+    Pass the whole transcript to every call. The guard sends it as it is until it no longer fits. Then *strategy* cuts
+    it (by default ``TieredPruner``), and the cut stays the same until the next one is needed, so that the provider's
+    cache stays warm. Counts are based on what the provider reported for earlier calls.
 
-    *ledger* is where money is counted: an address for ``open_ledger``, or a ledger. Every call reserves the most that
-    it can cost in *scope* before it's sent. *limit_usd* is a limit of your own for that scope: it never changes a
-    stored one, and the smaller one holds. Without a ledger it holds for this process and its children.
+    *ledger* is where money is counted: an address for ``open_ledger``, or a ledger. Before a call is sent, the guard
+    reserves the most that it can cost in *scope*. *limit_usd* is an additional limit for that scope: it doesn't change
+    a stored limit, and the smaller one applies. Without a ledger, it applies to this process and its children.
 
-    *rules* are told in the system prompt (``call.system``), those that matter for the first prompt, in at most
-    *rule_tokens*; none by default, because a library reads no configuration. *max_output*, *target*, *sure*, *pin* and
-    *provider* are those of ``fit``. *summarize* and *exclude_tools* go to the default strategy.
+    *rules* that matter for the first prompt are added to the system prompt (``call.system``), in at most *rule_tokens*.
+    *max_output*, *target*, *sure*, *pin* and *provider* work as in ``fit``. *summarize* and *exclude_tools* are passed
+    to the default strategy.
 
-    One guard may be used from many threads and event loops.
+    A guard can be used from many threads and event loops.
     """
 
     def __init__(
@@ -103,6 +103,7 @@ class Guard:
         self.max_output: int | None = max_output
         self.lease: float = lease
         room_for(model, max_output, target)  # refuses wrong values now, not at the first call
+        lineage(scope)
         self._target, self._sure, self._provider, self._pin = target, sure, provider, pin
         self.limit: int | None = None if limit_usd is None else micro_dollars(str(limit_usd), up=False)
         """The caller's own limit, in micro-dollars; None for none."""
@@ -139,7 +140,7 @@ class Guard:
         self._lock = threading.RLock()
 
     def conversation(self, id: str) -> Guard:
-        """Return the guard of the conversation *id*, with cuts, counts and a gauge of its own.
+        """Return the guard of the conversation *id*, with its own cuts, counts and gauge.
 
         Ledger, scope and limit are shared. The same id gives the same guard.
         """
@@ -155,9 +156,10 @@ class Guard:
         return found
 
     def conversation_of(self, messages: Sequence[Any]) -> Guard:
-        """Return the guard of the conversation that *messages* continue, for callers that have no id for it.
+        """Return the guard of the conversation that *messages* continue, for callers without an id.
 
-        It's the one whose last transcript *messages* begin with, or a new one. *messages* are the whole transcript.
+        *messages* are the whole transcript. If they begin with a conversation's last transcript, they continue it;
+        otherwise this is a new conversation.
         """
         known = list(digests(messages, None, ""))
         if not known:
@@ -171,9 +173,9 @@ class Guard:
             return self.conversation(id)
 
     def with_model(self, model: str, provider: Provider | Literal["auto"] | None = None) -> Guard:
-        """Return a guard for another model, with conversations of its own; ledger, scope and limit are shared.
+        """Return a guard for another model, with its own conversations; ledger, scope and limit are shared.
 
-        *provider* says whose messages it gets, if that differs too.
+        *provider* is the format of its messages, if that differs too.
         """
         room_for(model, self.max_output, self._target)
         found = copy.copy(self)
@@ -196,16 +198,16 @@ class Guard:
     ) -> Call[M]:
         """Return the next call of the conversation, for ``with`` or ``async with``.
 
-        On entry it's counted, fitted and its money reserved. Raises ``DoesNotFit`` if not even what must stay fits, and
-        ``LimitReached`` if a limit doesn't allow it: then nothing was reserved.
+        Entering it counts and fits the messages and reserves the money. That raises ``DoesNotFit`` if even what must
+        stay is too large, and ``LimitReached`` if a limit doesn't allow the call. Then nothing is reserved.
 
-        If a limit leaves less than the longest answer costs, ``call.max_output`` is lowered to what it leaves, down to
-        *min_output* tokens, and the receipt says so. By default that's 1,024 if neither you nor the guard set
-        *max_output*, and otherwise it isn't lowered.
+        If a limit leaves too little for the longest answer, ``call.max_output`` is lowered, at most to *min_output*
+        tokens, and the receipt says so. *min_output* defaults to 1,024 if neither you nor the guard set *max_output*;
+        otherwise it stays as it is.
 
-        *billed_output* is how many tokens of an answer may be billed, if you don't send ``call.max_output``, and
-        *answers* how many answers you ask for. With *has_unseen*, the provider keeps a part of the prompt that isn't in
-        *messages*: they are sent as they are, and money for a full window is reserved.
+        *billed_output* is how many tokens of an answer may be billed, if you don't send ``call.max_output``. *answers*
+        is how many answers you ask for. Set *has_unseen* if the provider keeps a part of the prompt that isn't in
+        *messages*: then they are sent as they are, and money for a full window is reserved.
         """
         if min_output is None and max_output is self.max_output is billed_output is None:
             min_output = LEAST_OUTPUT
@@ -263,7 +265,7 @@ class Guard:
         return Fitted(given, tokens, True, receipt, output, system)
 
     def count(self, messages: Sequence[Any], system: Any = None, tools: Sequence[Any] | None = None) -> Count:
-        """Return the tokens of a request, by what the provider reported before where that is known."""
+        """Return the tokens of a request, based on what the provider reported before, if it did."""
         return self.counter.count_messages(_whole(messages, system), tools)
 
     def _goal(self, request: Request, target: int) -> int:

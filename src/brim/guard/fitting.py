@@ -84,10 +84,10 @@ def fit(
     The result is always a history that the provider accepts. If even the system prompt and the last user message are
     too large, ``fits`` is False and ``receipt`` says by how much.
 
-    The target is the *model*'s window without *max_output* tokens for the answer (by default 15% of the window, at most
-    4,096) and 5% that stay free, because most counts are estimates. *target* overrides it. With *sure*, the upper end
-    of the count has to fit, not the count itself. *strategy* is a pruner, or the name of one; whichever it is, results
-    of the newest step are shortened if that step would have to leave otherwise.
+    The target is the *model*'s window minus *max_output* tokens for the answer (by default 15% of the window, at most
+    4,096) and minus 5%, because most counts are estimates. *target* overrides it. With *sure*, the upper end of the
+    count has to fit, not the count itself. *strategy* is a pruner or the name of one. The newest tool call always
+    stays: if its results are too large, brim shortens copies of them.
 
     >>> history = [{"role": "user", "content": f"message {n}"} for n in range(10)]
     >>> fitted = fit(history, model="gpt-4o", target=30)
@@ -108,10 +108,14 @@ def room_for(model: str, max_output: int | None = None, target: int | None = Non
     if not isinstance(model, str):
         raise InputError(f"model must be a name such as claude-sonnet-4-5, not {model!r}")
     known, window, reserves = lookup(model), window_of(model), Reserves()
+    given = max_output is not None
     if max_output is None:
         max_output = min(reserves.response(window), known.max_output or window)
     whole_number("max_output", max_output, 0, "a whole number of tokens")
     room = window - max_output - reserves.safety(window)
+    if given and target is None and room <= 0:
+        hint = guessed(model, target) or [f"its window has {window:,} tokens, so give less"]
+        raise InputError(f"max_output {max_output:,} leaves no room for a prompt to {model}: {hint[0]}")
     longest = known.max_input if window == known.context_window else window
     most = max(0, min(room, longest)) if target is None else target
     return max_output, whole_number("target", most, 0, "a whole number of tokens")

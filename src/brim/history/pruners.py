@@ -51,10 +51,10 @@ class Pruner(Protocol):
     ) -> Pruned:
         """Return *messages* pruned to *target* tokens, *tools* included, as *model* counts them.
 
-        *provider* is inferred from the messages unless you name it. *counter* outranks *model*. *fill*
-        adds older whole units, newest first, where the longest run of new ones leaves room. *pin* names messages that
-        stay. With *shorten*, the results of the newest step are shortened, in copies, if the step would have to leave
-        otherwise.
+        *provider* is inferred from the messages unless you name it. *counter* overrides *model*. *pin* names messages
+        that stay. By default the newest messages that fit stay; *fill* also adds older ones, newest first, where
+        there's room. With *shorten*, if the newest tool call and its results don't fit, copies of the results are
+        shortened instead of dropping the call.
         """
         strategy = cast("Strategy", self)  # only a Strategy inherits this body
         given = as_list(messages)

@@ -135,8 +135,8 @@ def model(name: str, *, context_window: int | None = None) -> Model:
 
     An unknown name gives ``resolved=False``.
 
-    *context_window* is what the caller knows better. Otherwise the window is the configuration's, else the one that was
-    reported, else the table's.
+    *context_window* overrides the window. Otherwise it's the configuration's, the one that was reported, or the
+    table's, in this order.
 
     >>> print(model("gpt-5"))
     gpt-5: 400,000 tokens (272,000 in), 128,000 out; o200k_base; $1.25 in, $10 out, $0.125 cache read per million tokens
@@ -199,15 +199,14 @@ def cost(usage: object, model: str | Model | None = None, *, on: date | None = N
 
     Returns ``None`` if a price that it needs is unknown.
 
-    *usage* is a response of the provider's, which says its model and service tier, or only its report of usage, as a
-    mapping or object; *model* outranks what it says. *on* is the day of the request, today by default. The sum is exact
-    and is rounded up once. A counter that is 0 needs no price, so a request without tokens costs 0 at any model.
+    *usage* is the provider's response, with its model and service tier, or only its usage report, as a mapping or
+    object. *model* overrides the response's. *on* is the day of the request, today by default. The sum is exact and
+    rounded up once. A counter that is 0 needs no price.
 
-    Sound, searches and the provider's own compactions are charged at their own prices. What another model answered
-    (``usage.iterations`` names it) and a service tier without a known price make it ``None``.
+    Sound, searches and the provider's own compactions are charged at their own prices. If another model answered a part
+    (``usage.iterations`` names it), or the price of the service tier is unknown, the cost is ``None``.
 
-    Cache writes without a price of their own are charged as input if the report has OpenAI's form, and nowhere else:
-    OpenAI charges them so. A dollar per million tokens is a micro-dollar per token, so nothing is divided here.
+    Cache writes without their own price are charged as input if the report has OpenAI's form, as OpenAI does.
 
     >>> cost({"input_tokens": 1_000, "output_tokens": 100}, "claude-sonnet-4-5")
     4500

@@ -70,10 +70,10 @@ def open_ledger(
 ) -> StoredLedger:
     """Open the ledger at *address*.
 
-    That is ``sqlite:///PATH`` or a path, such as a store's ``brim.db``, or ``postgresql://USER:PASSWORD@HOST/DATABASE``
-    for many machines. It is made if it is missing, unless *migrate* is False. *warn* is the share of a limit that is
-    worth a warning. *timeout* is how many seconds to wait for another writer, or for a server that is down. *clock*
-    says when a lease has ended: this machine's, or PostgreSQL's for every machine.
+    The address is ``sqlite:///PATH``, a path (such as a store's ``brim.db``), or, for many machines,
+    ``postgresql://USER:PASSWORD@HOST/DATABASE``. A missing ledger is created, unless *migrate* is False. *warn* is the
+    share of a limit from which to warn. *timeout* is how many seconds to wait for another writer, or for a server that
+    is down. *clock* gives the time for leases; by default that's this machine's, or the server's with PostgreSQL.
     """
     if address.startswith(POSTGRES):
         from brim.store.postgres.ledger import PostgresLedger

@@ -201,7 +201,7 @@ def local_counter(
 def count(text: str, model: str | None = None, *, mode: Mode = "auto") -> Count:
     """Return the number of tokens of *text* for *model*.
 
-    Without one, in o200k_base.
+    Without a model, brim counts with o200k_base. ``basis``, ``low`` and ``high`` of the result say how sure it is.
 
     >>> count("Hello world", model="gpt-4o")
     Count(2)

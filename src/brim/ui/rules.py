@@ -201,7 +201,7 @@ def change_rule(place: Place, form: dict[str, str]) -> str:
 def _replace(scopes: Scopes, workspace: Workspace, rule: Behavior, text: str) -> str:
     if not text.strip():
         raise InputError("say the new rule")
-    about = {"now": workspace.now, "threshold": workspace.near_duplicate(rule.scope)}
+    about: dict[str, Any] = {"now": workspace.now, "threshold": workspace.near_duplicate(rule.scope)}
     taught = teach(scopes, {"right": text, "wrong": ""}, rule.scope, replaces=[rule], **about)
     return f"{taught.learned.behavior.name} takes the place of {rule.name}."
 
@@ -246,7 +246,7 @@ def _teach(workspace: Workspace, scope: str, text: str, found: Suggestion | None
         raise InputError("say the rule in a sentence, such as: Use pnpm, not npm")
     if scope == "project":
         workspace.begin_project()
-    about = {"now": workspace.now, "threshold": workspace.near_duplicate(scope)}
+    about: dict[str, Any] = {"now": workspace.now, "threshold": workspace.near_duplicate(scope)}
     with workspace.open() as scopes:
         if found is not None:
             taught = accept_correction(scopes, Suggestions(workspace.home), found.number, text, scope, **about)

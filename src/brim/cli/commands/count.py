@@ -29,7 +29,7 @@ PROGRESS_FROM = 4_000_000
     option("inputs", nargs="*", metavar="TEXT|FILE|FOLDER|-", help="what to count"),
     add_model,
     option("--mode", choices=MODES, help="how to count (default: the setting 'mode', else auto)"),
-    option("--max", type=whole_number(0), metavar="N", help="exit with 1 if there are more than N"),
+    option("--max", type=whole_number(0), metavar="N", help="exit with 1 if there are more than N tokens"),
     add_json,
 )
 def count(options: Namespace) -> int:

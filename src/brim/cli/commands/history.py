@@ -47,9 +47,9 @@ STRATEGIES: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 """Each strategy, its class, and the options that belong to it alone."""
 FILE = option("file", metavar="FILE|-", help="messages in JSON, a request body, or a transcript; - is standard input")
-RULES = "whose rules hold (default: auto, inferred from the messages)"
+RULES = "whose rules apply (default: auto, inferred from the messages)"
 PROVIDER = option("--provider", choices=["auto", *PROVIDERS], default="auto", help=RULES)
-PIN = "keep a message: its place from 0 on, its id, or the id of a call in it; may be repeated"
+PIN = "keep a message: its position (from 0), its id, or the id of a call in it; may be repeated"
 NO_RESULT = " has no result"
 """A broken message names the calls that were not answered; together they are one line."""
 
@@ -62,7 +62,7 @@ _share_or_auto.__name__ = "share"  # argparse says: invalid share value
 
 
 @command(
-    FILE,
+    option("file", metavar="FILE|-", help="messages in JSON, or a request body; - is standard input"),
     lambda parser: add_model(parser, "the model of the request body, or the setting 'model'"),
     option(
         "--tokens",
@@ -70,34 +70,39 @@ _share_or_auto.__name__ = "share"  # argparse says: invalid share value
         dest="target",
         type=whole_number(0),
         metavar="N",
-        help="most tokens (default: what the window leaves)",
+        help="most tokens of the result (default: what the window leaves room for)",
     ),
-    option("--strategy", choices=list(STRATEGIES), default="fifo", help="how (default: fifo)"),
+    option("--strategy", choices=list(STRATEGIES), default="fifo", help="what to drop (default: fifo)"),
     option("--turns", type=whole_number(1), metavar="N", help="sliding: turns to keep (default: 10)"),
     option("--high", type=float, metavar="X", help="watermark: cut above this share of the target (default: 1.0)"),
-    option("--low", type=_share_or_auto, metavar="X|auto", help="watermark: cut down to this share (default: 0.6)"),
-    option("--decisions", metavar="FILE", help="watermark: what was decided so far, read and written"),
+    option(
+        "--low",
+        type=_share_or_auto,
+        metavar="X|auto",
+        help="watermark: cut down to this share of the target (default: 0.6)",
+    ),
+    option("--decisions", metavar="FILE", help="watermark: where earlier cuts are read and new ones written"),
     option("--min-turns", type=whole_number(0), metavar="N", help="summarize, watermark: turns to keep (default: 3)"),
-    option("--cap", type=whole_number(1), metavar="N", help="cap: tokens of a result (default: 2000)"),
+    option("--cap", type=whole_number(1), metavar="N", help="cap: most tokens of a result (default: 2000)"),
     option("--fill", action="store_true", help="add older messages where there is room"),
     option("--pin", action="append", default=[], metavar="N|ID", help=PIN),
-    option("--tools", metavar="FILE", help="tool schemas in JSON that count too: a list"),
+    option("--tools", metavar="FILE", help="a JSON list of tool schemas, which count too"),
     PROVIDER,
     add_json,
 )
 def fit(options: Namespace) -> int:
     """Make a history fit a number of tokens, and keep it valid for its provider.
 
-    FILE holds messages in JSON, or a whole request body; then its model, system text and tools count too. The fitted
-    JSON goes to standard output, in the form it came in; what was dropped, and why, goes to standard error. If it can't
-    fit, brim prints the smallest valid history and exits with 1.
+    FILE holds messages in JSON, or a whole request body; then brim uses its model, system text and tools. The fitted
+    JSON goes to standard output, in the same form. What was dropped, and why, goes to standard error. If the history
+    can't fit, brim prints the smallest valid one and exits with 1.
 
     Strategies:
-      fifo       the oldest leave first
-      sliding    only the newest --turns stay, as far as they fit
-      summarize  the oldest are replaced by a summary
-      watermark  cuts only over the --high mark, then down to the --low mark, so that the provider's cache lasts
-      cap        long results of tools are cut to --cap tokens, oldest first, until it fits; then the oldest leave
+      fifo       drops the oldest messages
+      sliding    keeps only the newest --turns, as far as they fit
+      summarize  replaces the oldest messages with a summary
+      watermark  cuts only above the --high mark, then down to the --low mark, so that the provider's cache lasts
+      cap        cuts long tool results to --cap tokens, oldest first; then drops the oldest messages
 
     Examples:
       brim fit chat.json --model gpt-4o --tokens 8000 > fitted.json
@@ -250,9 +255,9 @@ def _cache_rows(cache: CacheEffect) -> list[list[str]]:
 def check(options: Namespace) -> int:
     """Check whether a provider would accept a history.
 
-    Every tool call needs its result, every result its call, and roles must come in the order that the provider's API
-    takes. FILE holds messages in JSON, a whole request body, or a Claude Code transcript. Exits with 1 if the history
-    isn't valid. (To check stored rules, use 'brim rules check'.)
+    Every tool call needs its result, every result needs its call, and roles must be in the order that the provider's
+    API takes. FILE holds messages in JSON, a whole request body, or a Claude Code transcript. Exits with 1 if the
+    history isn't valid. (To check stored rules, use 'brim rules check'.)
 
     Examples:
       brim check chat.json
@@ -284,16 +289,20 @@ def check(options: Namespace) -> int:
 
 @command(
     FILE,
-    option("--in-place", action="store_true", help="write the file, and keep the old one as FILE.bak"),
+    option("--in-place", action="store_true", help="change the file, and keep the old one as FILE.bak"),
     option("--dry-run", action="store_true", help="list what would change, and write nothing"),
-    option("--restore-calls", action="store_true", help="make up a call for a result without one, not drop the result"),
+    option(
+        "--restore-calls",
+        action="store_true",
+        help="add a stub call for a result without one, instead of dropping the result",
+    ),
     PROVIDER,
     add_json,
 )
 def repair(options: Namespace) -> int:
     """Make a broken history valid again, with as few changes as possible.
 
-    Lists every change. The repaired JSON goes to standard output, in the form it came in, or with --in-place into the
+    Lists every change. The repaired JSON goes to standard output, in the same form, or with --in-place into the
     file, next to a backup. brim never writes a Claude Code transcript: use --dry-run to see what is wrong with one.
 
     Exits with 1 if the history can't be repaired or, with --dry-run, if there is something to change.

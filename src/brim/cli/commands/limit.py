@@ -41,7 +41,7 @@ from brim.hooks.limit_words import clock
 from brim.spend.ledger import SETTLED, Reservation, ScopeStatus, lineage
 from brim.spend.limits import Limit, Raise, build_wrap_up_prompt
 from brim.spend.money import estimate_cost, limit_in, micro_dollars
-from brim.spend.periods import EVERYWHERE, PERCENT, SPANS, read_ceiling
+from brim.spend.periods import EVERYWHERE, FRESH, PERCENT, SPANS, read_ceiling
 from brim.store.ledger import StoredLedger
 from brim.store.limits import LimitRow, Limits, ProjectRow
 from brim.tracking.notices import Notice
@@ -120,8 +120,8 @@ def complete_scope(prefix: str, **_: object) -> list[str]:
     option("words", nargs="*", metavar="[PROJECT] [LIMIT ...]", help="whose limit, and what", completer=complete_scope),
     option("--all", action="store_true", dest="everywhere", help="everything on this machine, not one project"),
     option("--subagent", action="store_true", help="the limit is for each sub-agent"),
-    option("--including-past", action="store_true", help="count what was spent before, in this period or ever"),
-    option("--sessions", action="store_true", help="show sessions, agents and what is reserved, too"),
+    option("--including-past", action="store_true", help="also count what was spent before, in this period or ever"),
+    option("--sessions", action="store_true", help="also show sessions, agents and reservations"),
     option("--store", metavar="URL", default="", help="the limits of many machines, in PostgreSQL: postgresql://..."),
     MOST,
     add_json,
@@ -130,22 +130,23 @@ def limit(options: Namespace) -> int:
     """Limit what agents may spend, and see what is spent.
 
     A limit is for this project, for the one you name (by name or path), or with --all for everything on this machine.
-    It's in dollars, in tokens, or in percent of a subscription's window, per day, week, month or session, or in all.
-    Several can hold at once. It counts from now. brim warns at 80%, and holds the agent's tools at the limit.
+    It's in dollars, in tokens, or in percent of a subscription's window, per day, week, month, session, or over all
+    time. It counts from now, and you can set several. brim warns at 80%, and refuses the agent's tool calls at the
+    limit.
 
       brim limit [PROJECT] LIMIT ...        set limits: 5/day 20/week 100/month 2/session 50 "2M tokens/day" 90%/5h
       brim limit remove [PROJECT] [LIMIT]   remove one of them, or all
 
     When a limit is reached, decide:
 
-      brim limit continue [PROJECT]         go on once, with a tenth more; also opens what was stopped
-      brim limit raise [PROJECT] LIMIT      make that the limit from now on
-      brim limit wrap-up [PROJECT]          let only the wrap-up spend, from the part kept for it
-      brim limit stop [PROJECT]             let nothing more be spent
+      brim limit continue [PROJECT]         go on once, with a tenth more; also undoes a stop
+      brim limit raise [PROJECT] LIMIT      set this limit from now on
+      brim limit wrap-up [PROJECT]          allow only the wrap-up, from the part kept for it
+      brim limit stop [PROJECT]             allow no more spending
 
-    With --store, limits are those of programs that reserve money in that PostgreSQL server (brim.Guard, open_ledger).
-    PROJECT is a scope there; by default the setting project.id, or where this repository comes from. Hooks of coding
-    agents don't look there: on this machine they hold the limits that are set without --store.
+    With --store, limits are for programs that reserve money in that PostgreSQL server (brim.Guard, open_ledger).
+    PROJECT is a scope there (default: the setting project.id, or this repository's remote). Hooks of coding agents
+    don't use that server: they follow the limits that are set without --store.
 
     Examples:
       brim limit 5/day 20/week
@@ -181,9 +182,9 @@ def limit(options: Namespace) -> int:
         return _emit_set(people, rows, scope, action, options)
 
 
-def _scope(people: Limits, name: str, action: str) -> str:
+def _scope(people: Limits, name: str, action: str = "", *, known: bool = False) -> str:
     try:
-        return people.scope(name, known=bool(action))
+        return people.scope(name, known=known or bool(action))
     except InputError:
         near = get_close_matches(name, (*ANSWERS, "remove"), 1, cutoff=0.8)
         if near and not action:
@@ -216,6 +217,8 @@ def _is_limit(word: str, action: str) -> bool:
         return True
     with suppress(InputError):
         return bool(read_ceiling(word))
+    if word.rpartition("/")[0] and word.rpartition("/")[2].lower() in SPANS[:4] and not os.path.isdir(word):
+        return True
     return word.lower() in ("nan", "inf", "infinity") or word[:1] in tuple("$-+0123456789")
 
 
@@ -277,7 +280,7 @@ def _show(name: str, options: Namespace) -> int:
     if options.store or os.path.exists(here().database):
         with Money(store=options.store) as money:
             people = _limits(money)
-            target = EVERYWHERE if options.everywhere else people.scope(name, known=True) if name else ""
+            target = EVERYWHERE if options.everywhere else _scope(people, name, known=True) if name else ""
             default = None if money.default is None else Limit(money.default)
             projects = people.projects(target.partition("/")[0], default=default)
             under = "" if target == EVERYWHERE else target
@@ -311,7 +314,8 @@ def _table(projects: list[ProjectRow], now: float) -> str:
             at = "" if each.resets_at is None else clock(each.resets_at, now)
             drawn = each.amount and not each.each and (each.unit != PERCENT or each.read_at is not None)
             filled = _bar(each.spent, each.reserved, each.amount, each.left) if drawn else ""
-            rows.append([name, each.said, *_sums(each), filled, at, _row_state(each, now) or state])
+            states = ", ".join(filter(None, [state, _row_state(each, now)]))
+            rows.append([name, each.said, *_sums(each), filled, at, states])
             name = state = ""
     return heading(table(rows, right=frozenset({2, 3}), optional=(4, 6)))
 
@@ -343,7 +347,8 @@ def _reading(row: LimitRow, now: float) -> str:
     """Return how old the reading of a plan's window is."""
     if row.read_at is None:
         return "not read yet: the status line and Codex tell it"
-    return f"{row.spent}% used, read {age(row.read_at, now)}"
+    old = ": too old to hold" if abs(now - row.read_at) > FRESH else ""
+    return f"{row.spent}% used, read {age(row.read_at, now)}{old}"
 
 
 def _bar(spent: int, reserved: int, limit: int, left: int | None) -> str:

@@ -68,19 +68,24 @@ RATES = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
 
 
 @command(
-    add_model,
+    lambda parser: add_model(parser, "the setting 'model'"),
     option("--messages", metavar="FILE|-", help="messages in JSON: a list, or a whole request body"),
-    option("--directive", default="", metavar="TEXT|@FILE", help="text that always goes in whole"),
-    option("--tools", metavar="FILE", help="tool schemas in JSON: a list"),
-    option("--max-output", type=whole_number(0), metavar="N", help="response to reserve, instead of 15%%"),
-    option("--window", type=whole_number(1), metavar="N", help="window to divide, not the model's"),
+    option("--directive", default="", metavar="TEXT|@FILE", help="instruction that always goes in"),
+    option("--tools", metavar="FILE", help="a JSON list of tool schemas"),
+    option(
+        "--max-output",
+        type=whole_number(0),
+        metavar="N",
+        help="tokens to reserve for the response (default: 15%% of the window, 500 to 4096)",
+    ),
+    option("--window", type=whole_number(1), metavar="N", help="tokens of the window (default: the model's)"),
     add_json,
 )
 def window(options: Namespace) -> int:
     """Show how a model's window is divided.
 
-    The parts are messages, directive, tools, response and what is free for memory. Exits with 1 if the request does not
-    fit.
+    The parts are messages, directive, tools, response and what is free for memory (text that you add to a request).
+    Exits with 1 if the request doesn't fit.
 
     Examples:
       brim window --model gpt-4o
@@ -140,11 +145,12 @@ def _bar(budget: TokenBudget) -> str:
     add_json,
 )
 def models(options: Namespace) -> int:
-    """Search models by name, and compare what they hold and charge.
+    """Search models by name, and compare their windows and prices.
 
     PATTERN is a part of a name, or a glob such as 'gpt-5*'; a whole name, in any spelling, finds just that model.
-    Several patterns list the models that match any of them. Prices are today's, in dollars per million tokens; - means
-    unknown. Exits with 1 if nothing matches.
+    Several patterns list the models that match any of them. Prices are today's, in dollars per million tokens of input,
+    output, and what is read from (cached) and written to (write) the prompt cache; - means unknown. Exits with 1 if
+    nothing matches.
 
     Examples:
       brim models sonnet
