@@ -193,7 +193,7 @@ def test_a_broken_store_is_said_and_left_and_the_rest_goes(used: Brim) -> None:
 
 def test_where_nothing_is_past_its_time_it_says_so(brim: Brim) -> None:
     ran = brim("doctor", "--prune")
-    assert (ran.code, ran.out) == (0, "nothing is past its time\n")
+    assert (ran.code, ran.out) == (0, "nothing to remove\n")
     assert brim("doctor", "--prune", "--json").json["items"] == []
 
 
