@@ -97,6 +97,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--calls", type=int, default=20_000, help="calls of hooks and the status line (default: 20000)")
     parser.add_argument("--agents", type=int, default=20, help="agents at work (default: 20)")
+    parser.add_argument("--client", choices=[each.name for each in CLIENTS], help="only agents of this one")
     parser.add_argument("--at-once", type=int, default=2 * (os.cpu_count() or 1), help="hooks that run at once")
     parser.add_argument("--kill-every", type=int, default=KILLED, help="kill one of so many calls (default: 200)")
     parser.add_argument("--seed", type=int, default=1)
@@ -150,8 +151,9 @@ class Soak:
     def run(self) -> Outcome:
         """Let everyone work, then look at what is left."""
         self.prepare()
+        clients = [each for each in CLIENTS if self.options.client in (None, each.name)]
         agents: list[Agent] = [
-            CLIENTS[number % len(CLIENTS)](self.home, self.projects[number % len(self.projects)], random.Random(number))
+            clients[number % len(clients)](self.home, self.projects[number % len(self.projects)], random.Random(number))
             for number in range(self.options.agents)
         ]
         began, over = time.monotonic(), threading.Event()

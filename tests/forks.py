@@ -30,7 +30,7 @@ from pathlib import Path
 
 ENVIRON = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"}
 _LONGEST = 1 << 20
-_HEAVY = ("brim.run", "brim.agents", "brim.adapters.", "brim.mcp", "brim.ui", "brim.loopback", "brim.store.postgres")
+HEAVY = ("brim.run", "brim.agents", "brim.adapters.", "brim.mcp", "brim.ui", "brim.loopback", "brim.store.postgres")
 """What imports SDKs and servers: a fork takes longer the more memory there is, and few commands need these."""
 
 
@@ -42,7 +42,7 @@ def load() -> None:
     import brim
 
     for module in pkgutil.walk_packages(brim.__path__, "brim."):
-        if not module.name.startswith(_HEAVY):
+        if not module.name.startswith(HEAVY):
             importlib.import_module(module.name)
     gc.freeze()  # so that a fork's collector doesn't copy what it shares
 

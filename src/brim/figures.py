@@ -82,13 +82,13 @@ def dollars(micro: int, *, up: bool | None = None) -> str:
 def rounded(tokens: int) -> str:
     """Return *tokens* for a sentence, to three digits at most.
 
-    >>> rounded(950), rounded(14_060), rounded(410_400), rounded(2_345_000)
-    ('950', '14.1k', '410k', '2.3M')
+    >>> rounded(950), rounded(14_060), rounded(410_400), rounded(2_345_000), rounded(999_600)
+    ('950', '14.1k', '410k', '2.3M', '1M')
     """
-    for unit, one in (("M", 999_500), ("k", 1_000)):
-        if tokens >= one:
-            value = tokens / (1_000_000 if unit == "M" else 1_000)
-            return f"{value:,.1f}{unit}" if value < 99.95 else f"{value:,.0f}{unit}"
+    for size, unit in ((1_000_000, "M"), (1_000, "k")):
+        if tokens >= size * 0.9995:
+            number = f"{tokens / size:,.1f}" if tokens < 99.95 * size else f"{tokens / size:,.0f}"
+            return number.removesuffix(".0") + unit
     return str(tokens)
 
 

@@ -278,6 +278,11 @@ class Workspace:
                 self._use_right(models)
         return config
 
+    def near_duplicate(self, scope: str) -> float:
+        """Return how alike two rules of *scope* are that say the same; a project's file says that of its own alone."""
+        similarity: float = (self.config if scope == "project" else self.config.yours)["behaviors.near_duplicate"]
+        return similarity
+
     def _use_right(self, models: Mapping[str, Any]) -> None:
         """Use those of *models* that are right."""
         from brim.models.overrides import use

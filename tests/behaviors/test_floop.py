@@ -226,8 +226,8 @@ def test_replacement_that_only_the_node_names_is_known() -> None:
         ),
         ({"source": "a", "target": "b", "kind": "requires", "metadata": {"x": 1}}, "kept without its metadata"),
         ({"source": "a", "target": "b", "kind": "requires", "created_at": "soon"}, "kept without its created_at"),
-        ("[1]", "not read: no object with keys"),
-        ("{", "not read: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
+        ("[1]", "not read: a line is an object with keys, not '[1]'"),
+        ("{", "not read: not JSON (Expecting property name enclosed in double quotes: line 1 column 2 (char 1))"),
     ],
 )
 def test_edge_that_does_not_fit_is_listed_with_its_whole_line(edge: Any, why: str) -> None:
@@ -242,7 +242,7 @@ def test_edge_that_does_not_fit_is_listed_with_its_whole_line(edge: Any, why: st
         (node("a", content__content={"expanded": "x"}), "not brought over: it has no canonical text"),
         ({"id": "a"}, "not brought over: it has no canonical text"),
         ({"id": "a", "kind": ["x"]}, "a node of the kind \"['x']\", which isn't a behavior"),
-        ("nonsense", "not read: Expecting value: line 1 column 1 (char 0)"),
+        ("nonsense", "not read: not JSON (Expecting value: line 1 column 1 (char 0))"),
     ],
 )
 def test_node_that_is_no_behavior_is_listed_with_its_whole_line(given: Any, why: str) -> None:

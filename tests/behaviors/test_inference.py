@@ -54,9 +54,8 @@ def test_rule_for_everything_has_no_condition(text: str) -> None:
     assert not infer(text)
 
 
-def test_heading_and_tags_say_what_a_rule_is_for() -> None:
+def test_heading_says_what_a_rule_is_for() -> None:
     assert dict(infer("Mock the network", heading="Testing").conditions) == {"task": ("testing",)}
-    assert dict(infer("Prefer small modules", tags=("rust",)).conditions) == {"language": ("rust",)}
 
 
 def test_rule_that_names_many_languages_is_for_none_of_them() -> None:

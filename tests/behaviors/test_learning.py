@@ -5,7 +5,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.behaviors.behavior import LARGEST_TEXT, Behavior, BehaviorKind, Status, checked_name, checked_tags
-from brim.behaviors.contradictions import learned_at
 from brim.behaviors.learning import (
     AGENT_CONFIDENCE,
     LONGEST_INFERRED_NAME,
@@ -110,7 +109,7 @@ def test_replaced_rule_comes_back_as_the_newer_one_when_a_person_teaches_it_agai
     old = UV.replace(status=Status.SUPERSEDED, superseded_by=new.id)
     learned = learn("Use uv, not pip", now=3.0, existing=[old, new])
     assert (learned.behavior.id, learned.behavior.status) == (UV.id, Status.ACTIVE)
-    assert learned_at(learned.behavior) > learned_at(new)
+    assert learned.behavior.taught_at > new.taught_at
 
 
 def test_superseded_ring_does_not_hang() -> None:

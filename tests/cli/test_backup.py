@@ -141,7 +141,7 @@ def test_doctor_and_learn_say_that_a_store_is_damaged(brim: Brim) -> None:
         broken = bytearray(content)
         broken[page * 4096 : (page + 1) * 4096] = bytes(4096)
         path.write_bytes(broken)
-        if page % 4 or sound(path):
+        if page % 8 or sound(path):
             continue
         found += 1
         doctor = brim("doctor")
@@ -149,7 +149,7 @@ def test_doctor_and_learn_say_that_a_store_is_damaged(brim: Brim) -> None:
         learned = brim("learn", "Never do it.", "--user")
         assert (learned.code, "brim backup" in learned.err) == (2, True), page
         assert path.read_bytes() == broken, page
-    assert found > 3
+    assert found > 1
 
 
 def test_a_command_that_brings_the_store_up_to_date_says_where_it_is_kept_as_it_was(brim: Brim) -> None:

@@ -208,7 +208,7 @@ def test_a_model_whose_name_is_not_unicode_is_unknown(brim: Brim) -> None:
 
 @posix
 def test_a_reader_that_stops_ends_it_quietly(brim: Brim) -> None:
-    ran = brim.shell('"$BRIM" models --all | head -1')
+    ran = brim.shell('"$BRIM" models --all gpt | head -1')
     assert ran.code == 141
     assert ran.out.startswith("model")
     assert ran.err == ""
@@ -228,7 +228,7 @@ def test_the_exit_code_does_not_need_standard_output(brim: Brim) -> None:
 
 @posix
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device here")
-@pytest.mark.parametrize("arguments", ["count x", "models", "count x --json"])
+@pytest.mark.parametrize("arguments", ["count x", "models sonnet", "count x --json"])
 def test_a_full_disk_is_one_line(brim: Brim, arguments: str) -> None:
     ran = brim.shell(f'"$BRIM" {arguments} > /dev/full')
     assert ran.code not in (0, 1)

@@ -69,6 +69,14 @@ def test_a_broken_block_is_wrong_usage(brim: Brim, pattern: str) -> None:
     assert everything(brim) == []
 
 
+@pytest.mark.parametrize(("option", "example"), [("--block", "npm"), ("--block-edit", "dist"), ("--block-tool", "Web")])
+def test_an_empty_block_is_told_what_to_name(brim: Brim, option: str, example: str) -> None:
+    ran = brim("learn", option, " ", "Use pnpm.")
+    assert ran.code == 2
+    assert ran.err.startswith("brim: a block can't be empty: name ")
+    assert example in ran.err
+
+
 def test_a_secret_is_not_kept_in_a_block(brim: Brim) -> None:
     said = failed(brim, 2, "learn", "--user", "--block", f"curl -u sk-ant-api03-{'a1B2' * 20}", "Mine")
     assert "secret" in said.err
@@ -95,7 +103,10 @@ def test_other_words_are_not_and_nothing_is_asked_in_a_pipe(brim: Brim) -> None:
 def test_a_person_is_asked_about_a_block_of_nearly_everything(brim: Brim) -> None:
     code, shown = asked(brim, "n\n", "learn", "--user", "--block-edit", "**", "Mine")
     assert (code, "This would refuse every edit. Really? [y/N]" in shown) == (1, True)
-    assert asked(brim, "y\n", "learn", "--user", "--block-edit", "**", "Mine")[0] == 0
+    code, shown = asked(brim, "y\nn\n", "learn", "--user", "--block-edit", "**", "Mine")
+    assert (code, "No agent could do that until you remove the rule. Sure? [y/N]" in shown) == (1, True)
+    assert blocks(brim) == []
+    assert asked(brim, "y\ny\n", "learn", "--user", "--block-edit", "**", "Mine")[0] == 0
     assert blocks(brim) == [("edit **",)]
 
 

@@ -335,23 +335,22 @@ def test_an_unknown_mode_is_wrong_usage(brim: Brim) -> None:
     assert "auto" in ran.err
 
 
-MODELS = {"ANTHROPIC_API_KEY": "claude-sonnet-4-5", "OPENAI_API_KEY": "gpt-4o", "GEMINI_API_KEY": "gemini-2.5-pro"}
+# How each provider's endpoint is asked, and what fails there, is in tests/tokens/test_api.py: it imports each SDK once.
 
 
-@pytest.mark.parametrize("model", MODELS.values())
-def test_api_without_a_key_falls_back_and_says_so(brim: Brim, model: str) -> None:
-    ran = brim("count", "Hello world", "-m", model, "--mode", "api")
+def test_api_without_a_key_falls_back_and_says_so(brim: Brim) -> None:
+    ran = brim("count", "Hello world", "-m", "gpt-4o", "--mode", "api")
     assert ran.code == 0
-    assert int(ran.out.split()[0]) == library.count("Hello world", model=model)
+    assert int(ran.out.split()[0]) == library.count("Hello world", model="gpt-4o")
     assert "counted locally" in ran.err
     assert ran.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("variable", MODELS)
-def test_api_without_an_answer_falls_back_and_says_so(brim: Brim, variable: str) -> None:
-    ran = brim("count", "Hello world", "-m", MODELS[variable], "--mode", "api", "--json", env={variable: "no-key"})
+def test_api_without_an_answer_falls_back_and_says_so(brim: Brim) -> None:
+    env = {"GEMINI_API_KEY": "no-key"}
+    ran = brim("count", "Hello world", "-m", "gemini-2.5-pro", "--mode", "api", "--json", env=env)
     assert ran.code == 0
-    assert ran.json["tokens"] == library.count("Hello world", model=MODELS[variable])
+    assert ran.json["tokens"] == library.count("Hello world", model="gemini-2.5-pro")
     assert "counted locally" in ran.json["note"]
     assert "no-key" not in ran.out + ran.err
 

@@ -193,7 +193,7 @@ def test_a_rule_for_every_project_is_not_replaced_by_one_of_a_project(brim: Brim
 
 def test_a_store_in_which_everything_contradicts_everything_stays_bounded(brim: Brim) -> None:
     words = ("Always", "Never")
-    seed(brim, *(rule(f"b-{at}", f"{words[at % 2]} use tabs{' ' * at}.", created_at=float(at)) for at in range(200)))
+    seed(brim, *(rule(f"b-{at}", f"{words[at % 2]} use tabs{' ' * at}.", created_at=float(at)) for at in range(60)))
     found = brim("learn", "--user", "Never use tabs!", "--json").json
     assert len(found["conflicts"]) <= 10
     assert brim("rules", "check").code == 0
@@ -257,12 +257,6 @@ def test_bad_input_is_named_and_makes_no_file(brim: Brim, options: list[str], wo
     assert not (brim.home / ".brim").exists()
 
 
-def test_a_text_over_the_limit_is_refused_with_the_limit(brim: Brim) -> None:
-    refused(brim("learn", "--user", "--right", "-", stdin="word " * 200_001), "1,000,000")
-    assert brim("learn", "--user", "--right", "-", stdin="word " * 199_999).code == 0
-    assert len(everything(brim)[0].canonical) == 999_995
-
-
 def test_control_characters_are_kept_and_not_printed(brim: Brim) -> None:
     text = "Ring the \a bell, \x1b[31mred\u202e, and keep \r\n lines."
     ran = brim("learn", "--user", "--right", "-", stdin=text)
@@ -324,10 +318,10 @@ def test_what_is_said_anew_is_named_and_what_was_said_before_is_kept(brim: Brim)
     assert events(brim, id_of(RULE))[-1].detail["before"] == {"summary": "uv!", "priority": 3}
 
 
-def test_the_line_end_of_standard_input_does_not_count(brim: Brim) -> None:
+def test_a_text_over_the_limit_is_refused_and_the_line_end_of_standard_input_does_not_count(brim: Brim) -> None:
     text = "word " * 199_999 + "words"
-    assert len(text) == 1_000_000
     assert brim("learn", "--user", "--right", "-", stdin=f"{text}\n").code == 0
+    assert len(everything(brim)[0].canonical) == 1_000_000
     refused(brim("learn", "--user", "--right", "-", stdin=f"{text}x\n"), "1,000,000 characters, not 1,000,001")
 
 

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,14 @@ def test_several_limits_are_set_at_once_and_shown_with_their_reset(brim: Brim, s
     (row, *_) = brim("limit", "--json").json["projects"][0]["limits"]
     assert (row["period"], row["unit"], row["amount"], row["zone"]) == ("day", "usd", 5_000_000, "Europe/Berlin")
     assert brim("limit", "--sessions").lines[-2].split()[0] == "shop/4f1c2a90"
+
+
+def test_who_has_spent_before_is_told_how_to_count_that_too(brim: Brim, shop: Path) -> None:
+    assert brim("limit", "5/day").err == ""
+    spend(brim, "1.20")
+    told = "brim: it counts from now. --including-past also counts what was spent before ($1.20 in all)\n"
+    assert brim("limit", "6/day").err == brim("limit", "20/week").err == told
+    assert brim("limit", "--including-past", "20/week").err == brim("limit", "2/session").err == ""
 
 
 def test_tokens_sub_agents_and_everything(brim: Brim, shop: Path) -> None:
@@ -162,6 +171,18 @@ def test_what_is_not_a_limit_is_wrong_usage_and_changes_nothing(brim: Brim, shop
     assert limits(brim) == {"4/day": 0}
 
 
+@pytest.mark.parametrize("word", ["five/day", "NaN/week", "€5/month", "two/Session", "much/fortnight/day"])
+def test_what_ends_like_a_limit_is_not_taken_for_a_project(brim: Brim, shop: Path, word: str) -> None:
+    said = brim("limit", word)
+    assert (said.code, f'"{word}" isn\'t a limit. Try 5/day' in said.err) == (2, True)
+
+
+def test_a_misspelled_answer_is_recognized(brim: Brim, shop: Path) -> None:
+    brim("limit", "5/day")
+    assert "did you mean 'brim limit continue'?" in brim("limit", "contineu").err
+    assert "did you mean 'brim limit remove'?" in brim("limit", "remvoe", "5/day").err
+
+
 @pytest.mark.parametrize("words", ["-5/day", "--all -5/day", "raise -5/day", "-5/day --json", "-5"])
 def test_a_negative_limit_is_an_argument_and_no_option(brim: Brim, shop: Path, words: str) -> None:
     assert '"-5' in (said := brim("limit", *words.split()).err)
@@ -227,6 +248,29 @@ def test_a_plans_window_is_shown_with_the_age_of_its_reading(brim: Brim, shop: P
     assert line.split()[:4] == ["shop", "90%/5h", "72%", "18%"]
     assert line.endswith("72% used, read just now")
     assert brim("limit", "--json").json["projects"][0]["limits"][0]["read_at"] > 1e9
+
+
+def test_an_old_reading_is_said_to_hold_nothing(brim: Brim, shop: Path) -> None:
+    brim("limit", "90%/5h")
+    window = {"agent": "claude", "minutes": 300, "used": 0.95, "resets_at": 9e9, "read_at": time.time(), "name": ""}
+    for age, said in ((0, "95% used, read just now"), (7200, "95% used, read 2 h ago: too old to hold")):
+        old = {**window, "read_at": time.time() - age}
+        (brim.home / ".brim" / "plan_windows.json").write_text(json.dumps({"windows": [old]}))
+        assert brim("limit").lines[1].endswith(said)
+
+
+def test_what_was_stopped_says_so_whatever_its_limits_are(brim: Brim, shop: Path) -> None:
+    brim("limit", "90%/5h", "1/day")
+    brim("limit", "stop")
+    assert brim("limit").lines[1].endswith("stopped")
+    brim("limit", "remove", "1/day")
+    assert "stopped, " in brim("limit").lines[1]
+    brim("limit", "continue")
+    brim("limit", "0.01/day")
+    spend(brim, "0.0095")
+    shutil.rmtree(shop)
+    brim.cwd = brim.home
+    assert brim("limit").lines[1].endswith("folder is gone, limit reached")
 
 
 def test_status_tells_the_tightest_limit(brim: Brim, shop: Path) -> None:

@@ -35,10 +35,20 @@ def test_what_needs_attention_names_the_command_that_helps(brim: Brim) -> None:
     fixes = ["brim init", "brim resume", "brim trust", "brim rules review"]
     assert [each["fix"] for each in found["attention"]] == fixes
     ran = brim()
-    assert "$0.00 of $5.00 spent" in ran.out
+    assert "$0.00 of $5.00 in all" in ran.out
     assert "1 note of agents to review" in ran.out
     assert brim("resume").code == 0
     assert brim("--json").json["paused"] is False
+
+
+def test_every_limit_that_holds_here_is_shown(brim: Brim) -> None:
+    brim("limit", "2/session")
+    assert brim().lines[3].split(None, 1) == ["money", "$2.00 for each session"]
+    brim("limit", "5/day")
+    brim("limit", "--all", "100/month", "90%/5h")
+    shown = "$0.00 of $5.00/day, $2.00 for each session, $0.00 of $100.00/month in all projects, 90%/5h in all projects"
+    assert brim().lines[3].split(None, 1) == ["money", shown]
+    assert [each["limit"] for each in brim("--json").json["limits"]] == ["5/day", "2/session", "100/month", "90%/5h"]
 
 
 @pytest.fixture

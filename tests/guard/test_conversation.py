@@ -607,6 +607,8 @@ def test_many_tasks_share_a_guard(ledger: Any) -> None:
         ({"ledger": 7}, "ledger"),
         ({"ledger": "redis://x"}, "ledger"),
         ({"max_output": -5}, "max_output"),
+        ({"max_output": 200_000}, r"max_output 200,000 leaves no room .* has 200,000 tokens, so give less"),
+        ({"scope": "my agent"}, "scope"),
         ({"strategy": "fifo", "summarize": str}, "summarize"),
         ({"exclude_tools": "read"}, "exclude_tools"),
     ],

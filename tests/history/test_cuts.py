@@ -183,7 +183,7 @@ def test_an_empty_history_has_one_place(provider: Provider) -> None:
 
 
 @every_provider
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_a_legal_cut_is_one_that_every_rule_allows(provider: Provider, data: st.DataObject) -> None:
     entries = read(data.draw(valid_histories(provider)), provider)
@@ -194,7 +194,7 @@ def test_a_legal_cut_is_one_that_every_rule_allows(provider: Provider, data: st.
 
 
 @every_provider
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_both_sides_of_a_legal_cut_are_valid_but_for_who_speaks_first(provider: Provider, data: st.DataObject) -> None:
     messages = data.draw(valid_histories(provider, rare=False))

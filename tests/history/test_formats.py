@@ -287,7 +287,7 @@ ROWS = [row for page in PAGES for row in ROW.findall(page.read_text(encoding="ut
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(data=st.data())
 def test_every_rule_that_is_broken_has_a_row(provider: Provider, data: st.DataObject) -> None:
     rows = {row[1] for row in ROWS if row[0] == provider}

@@ -125,7 +125,7 @@ def pairs(messages: list[Any]) -> tuple[list[str], list[str]]:
 @pytest.mark.parametrize("make", [run, chain])
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("name", PRUNERS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(turns=st.integers(0, 4), steps=st.integers(0, 4), target=st.integers(0, 2_500), fill=st.booleans())
 def test_a_prune_never_separates_a_call_from_its_return(
     make: Any, model: str, name: str, turns: int, steps: int, target: int, fill: bool

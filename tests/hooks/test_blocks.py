@@ -191,6 +191,15 @@ def test_a_session_is_that_session(agent: Agent) -> None:
         assert handlers.before_tool(other, place).deny
 
 
+def test_what_is_allowed_in_a_session_is_not_held_for_that_rule(tmp_path: Path) -> None:
+    agent = Agent(tmp_path)
+    agent.learn(rule("pnpm", "Use pnpm, never npm install.", kind="constraint", blocks=["run npm install"]))
+    agent.learn(rule("yarn", "Never run yarn install.", kind="constraint"))
+    assert "Never run yarn install." in bash(agent, "yarn install")
+    permit(agent, session=SESSION)
+    assert not bash(agent, "npm install")
+
+
 def test_each_rule_that_refuses_a_call_has_to_be_allowed(agent: Agent) -> None:
     agent.learn(rule("other", "Don't install anything.", blocks=["run npm *"]))
     permit(agent)
@@ -333,6 +342,10 @@ python -m brim pause|python3.12 -I -m brim pause|/usr/bin/python3 -m brim.cli pa
 uv run python -m brim pause|uvx --from brim@latest brim pause|/opt/x/bin/brim pause|sudo brim pause|b''rim pause
 bash -c "brim pause"|echo $(brim pause)|cd / && BRIM_HOME=/x brim pause|env -u CLAUDECODE brim limit 500/day
 env -i brim limit 500/day|CLAUDECODE= brim limit --all 900|echo ' ; brim pause
+env - brim limit 500/day|sudo brim limit 500/day|doas brim limit 500/day|brim limit remove 5/day -- --help
+env -u AI_AGENT brim rules dedupe --yes|unset CLAUDECODE; brim connect a overrides b|brim rules review --accept 1
+env -u CLAUDECODE brim feedback pnpm overridden|exec -c brim limit 500/day
+systemd-run --user brim limit 500/day|runuser -u me -- brim limit 500/day
 """.replace("\n", "|")
     .strip("|")
     .split("|")
@@ -344,7 +357,9 @@ brim|brim rules|brim rules list|brim rules show pnpm|brim learn "Use uv"|brim le
 brim limit|brim limit 5/day|brim limit stop|brim config list|brim config get notify|brim trust --list|brim pause --help
 brim resume|brim pause --off|brim rules restore pnpm|brim doctor --fix|brim status --json|brim count README.md|brim init
 echo "brim pause"|grep -rn "brim pause" docs|git commit -m "brim pause"|pip install brim|python -m brimstone pause
-brim rules list | grep -i uv|cat src/brim/limit.py|cd brim && make remove|brim rules import x.jsonl --dry-run
+brim rules list | grep -i uv
+sudo brim rules|env -u CLAUDECODE brim limit|BRIM_HOME=/x brim limit --json|BRIM_HOME=/x brim rules list
+cat src/brim/limit.py|cd brim && make remove|brim rules import x.jsonl --dry-run
 """.replace("\n", "|")
     .strip("|")
     .replace("list | grep", "list \x00 grep")

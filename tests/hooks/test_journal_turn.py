@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from brim.hooks.event import HookCall
 from brim.hooks.state import HookWorkspace
-from brim.hooks.turns import LARGE, write_turn
+from brim.hooks.turns import LARGE, OVERLAP, write_turn
 from brim.scratch import ScratchModel
 from brim.tracking import read
 from tests.hooks.sittings import SESSION, Sitting
@@ -55,6 +56,37 @@ def test_a_hook_that_was_ended_before_it_had_written_gives_the_next_one_less_to_
     less = write_slowly(sitting, 0.05)
     state.write_text("{}")
     assert less < write_slowly(sitting, 0.05)
+
+
+def codex_line(sitting: Sitting, kind: str, **payload: Any) -> int:
+    """Add a line to the rollout, a second after the last; return where it ends."""
+    sitting.now += 1
+    stamp = datetime.fromtimestamp(sitting.now, UTC).isoformat()
+    with sitting.transcript.open("a", encoding="utf-8") as file:
+        file.write(json.dumps({"timestamp": stamp, "type": kind, "payload": payload}) + "\n")
+    return sitting.transcript.stat().st_size
+
+
+def codex_prompt(sitting: Sitting, text: str) -> int:
+    """Write *text* as Codex does, in two lines; return where the first one ends."""
+    words = [{"type": "input_text", "text": text}]
+    end = codex_line(sitting, "response_item", type="message", role="user", content=words)
+    codex_line(sitting, "event_msg", type="user_message", message=text)
+    return end
+
+
+def test_a_prompt_of_two_lines_is_there_once_if_reading_goes_on_between_them(tmp_path: Path) -> None:
+    sitting = Sitting(tmp_path)
+    codex_line(sitting, "session_meta", id=sitting.session)
+    sitting.hook("UserPromptSubmit", "codex", prompt="go on")
+    between = codex_prompt(sitting, "go on")
+    before, now = sitting.transcript.stat().st_size, codex_line(sitting, "event_msg", type="agent_message", message="")
+    left = between + OVERLAP - now - (now - before)
+    assert codex_line(sitting, "event_msg", type="agent_message", message="x" * left) == between + OVERLAP
+    sitting.hook("Stop", "codex")
+    codex_prompt(sitting, "and now?")  # its hook was killed
+    sitting.hook("Stop", "codex")
+    assert sitting.texts("human") == ["go on", "and now?"]
 
 
 STEPS = st.lists(st.sampled_from(("say", "write", "fail", "stop", "edit")), min_size=1, max_size=14)

@@ -247,7 +247,7 @@ def test_ordinary_sessions_are_never_held(tmp_path: Path) -> None:
     for text in ("5/day", "20/week", "100/month", "2/session", "50", "2M tokens/day"):
         allow(first, text)
     allow(first, "200k tokens", "*", subagent=True)
-    for number in range(100):
+    for number in range(40):
         sitting = Sitting(tmp_path, f"{number:08x}-b0c0-4396-a084-8ec7e7627d5b")
         sitting.now = NOW + number * 60
         assert run_until_held(sitting, 3, 2_000) == 3
@@ -281,6 +281,18 @@ def test_a_plans_window_holds_while_its_reading_is_fresh_and_not_reset(sitting: 
     assert codex == {}  # another provider's plan
     sitting.now += 3_700
     assert before(sitting) == {}
+
+
+def test_the_offered_limit_of_a_plan_leaves_room(sitting: Sitting) -> None:
+    allow(sitting, "90%/5h")
+    see_plan(sitting, 96)
+    raising, removing = before(sitting)["systemMessage"].split("\n")[1:]
+    assert (raising, removing) == ("brim limit raise shop 100%/5h", "brim limit remove shop 90%/5h")
+    with open_ledger(str(sitting.home / "brim.db")) as ledger:
+        ledger.answer("shop", Raise(100, "300m", "percent"))
+    assert before(sitting) == {}
+    see_plan(sitting, 100)
+    assert before(sitting)["systemMessage"].split("\n")[1:] == ["brim limit remove shop 100%/5h"]
 
 
 def test_an_old_reading_holds_nothing(sitting: Sitting) -> None:
@@ -342,6 +354,22 @@ def test_a_command_of_the_user_runs_at_80_percent_and_at_the_limit(sitting: Sitt
     see_plan(sitting, 55)
     sitting.tool("Read", {"file_path": "a"})
     assert [line.split()[0] for line in lines_in(said, 4)[2:]] == ["warning", "limit"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sh")
+def test_the_command_runs_once_for_a_plans_window_whichever_session_sees_it(sitting: Sitting, tmp_path: Path) -> None:
+    said = tmp_path / "said"
+    (sitting.home / "config.yaml").write_text(f"notify: 'echo $BRIM_NOTICE >> {said}'\n")
+    allow(sitting, "50%/5h")
+    for session in (sitting.session, "11111111-b0c0-4396-a084-8ec7e7627d5b", "22222222-b0c0-4396-a084-8ec7e7627d5b"):
+        sitting.session = session
+        see_plan(sitting, 55)  # the end moves by seconds: older clients say how long it takes
+        assert "55% of the plan's 5h window" in before(sitting)["systemMessage"]
+        sitting.tool("Read", {"file_path": "a"})
+    sitting.now += 5 * 3600
+    see_plan(sitting, 45)
+    sitting.tool("Read", {"file_path": "a"})
+    assert lines_in(said, 2) == ["limit", "warning"]
 
 
 def test_a_project_cannot_name_the_command(sitting: Sitting, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -88,39 +89,56 @@ def test_modules_come_from_the_file(site: Path, world: World) -> None:
     assert world.log() == ""
 
 
-def test_the_launcher_uses_it(site: Path, world: World) -> None:
-    """Hook and status line answer from the file even after the sources are gone, except those that they start with."""
+STARTS_WITH = ("__init__.py", "_lazy.py", "process.py", "startup.py", "_sha.py", "places.py")
+
+
+@pytest.fixture
+def without_sources(site: Path, world: World) -> Iterator[Path]:
+    """The same folder after its file was written, with no other sources than those that a hook starts with."""
+    write(site, world.home)
+    package, aside = site / "brim", site / "aside"
+    package.rename(aside)
+    shutil.copytree(
+        aside, package, ignore=lambda _, names: {n for n in names if n.endswith(".py") and n not in STARTS_WITH}
+    )
+    yield site
+    shutil.rmtree(package)
+    aside.rename(package)
+
+
+def test_the_launcher_uses_it(without_sources: Path, world: World) -> None:
+    """Hook and status line answer from the file even after the sources are gone."""
     from brim.install.launchers import STATUS_CODE, install_launcher, launcher_text
 
-    folder = world.folder / "site"
-    shutil.copytree(site, folder, ignore=shutil.ignore_patterns("startup.bin"))
-    write(folder, world.home)
-    for path in (folder / "brim").rglob("*.py"):
-        if path.name not in ("__init__.py", "_lazy.py", "process.py", "startup.py", "_sha.py", "places.py"):
-            path.unlink()
     sent = json.dumps(world.message("SessionStart", source="startup")).encode()
-    command = [install_launcher(str(world.home), package=str(folder)), "SessionStart", "claude"]
+    command = [install_launcher(str(world.home), package=str(without_sources)), "SessionStart", "claude"]
     done = subprocess.run(command, input=sent, capture_output=True, check=False, env=world.environ, timeout=60)
     assert RULE in done.stdout.decode()
-    script = launcher_text(sys.executable, str(folder), home=str(world.home), code=STATUS_CODE)
+    script = launcher_text(sys.executable, str(without_sources), home=str(world.home), code=STATUS_CODE)
     given = b'{"model": {"id": "claude-opus-5-5", "display_name": "Opus"}}'
     command = ["sh", "-c", script]
     done = subprocess.run(command, input=given, capture_output=True, check=True, env=world.environ, timeout=60)
     assert done.stdout == b"Opus\n"
 
 
-def test_another_record_is_another_brim(site: Path, world: World) -> None:
+def test_another_brim_is_not_run_from_it(site: Path, world: World) -> None:
+    """Two that share a home don't run each other's modules."""
     write(site, world.home)
     other = world.folder / "other"
-    shutil.copytree(site, other, ignore=shutil.ignore_patterns("startup.bin"))
-    assert "False" in answer(other, world)  # two that share a home don't run each other's modules
-    write(other, world.home)
-    assert "True" in answer(other, world)
-    with (other / INFO / "RECORD").open("a", encoding="utf-8") as file:
-        file.write("brim/new.py,,\n")
-    said = answer(other, world)
+    shutil.copytree(site, other)
+    assert "False" in answer(other, world)
+
+
+def test_another_record_is_another_brim(site: Path, world: World) -> None:
+    write(site, world.home)
+    record, kept = site / INFO / "RECORD", site / INFO / "RECORD.kept"
+    record.rename(kept)
+    record.write_text(f"{kept.read_text(encoding='utf-8')}brim/new.py,,\n", encoding="utf-8")
+    said = answer(site, world)
+    kept.replace(record)
     assert "False" in said
     assert RULE in said
+    assert "True" in answer(site, world)
 
 
 @pytest.mark.parametrize("damage", [b"", b"\xff" * 100, b"\0" * 100, b"\0\0\0\0\0\0\0\x02{0"])

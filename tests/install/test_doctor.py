@@ -49,7 +49,7 @@ def test_an_installed_hook_is_tried_and_timed_and_leaves_no_trace(brim: Brim) ->
         "Codex": "ok",
         "Gemini CLI": "ok",
     }
-    assert "median of 5" in hook["text"]
+    assert "median of 3" in hook["text"]
     assert tree(brim.home) == before
 
 

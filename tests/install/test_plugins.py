@@ -57,6 +57,14 @@ def call(brim: Brim, agent: str, event: str = "SessionStart", *, path: str | Non
     return ran.stdout
 
 
+@pytest.mark.parametrize("agent", ENABLED)
+def test_brim_alone_knows_that_a_plugin_is_there(brim: Brim, agent: str) -> None:
+    enable(brim, agent)
+    found = brim("--json").json
+    assert found["installed"] is True
+    assert "brim init" not in [each["fix"] for each in found["attention"]]
+
+
 def test_the_plugins_in_the_repository_are_those_that_this_version_builds() -> None:
     built = runpy.run_path(str(ROOT / "scripts/build_plugins.py"))
     assert built["differing"]() == {}

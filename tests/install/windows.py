@@ -13,6 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 
+from tests.forks import HEAVY
+
 ROOT = Path(__file__).parents[2]
 
 MODULES = "_posixsubprocess fcntl grp posix pty pwd readline resource syslog termios tty"
@@ -24,17 +26,19 @@ FUNCTIONS = """
 SIGNALS = "ITIMER_REAL SIGALRM SIGCHLD SIGHUP SIGKILL SIGPIPE SIGUSR1 alarm getitimer pause setitimer"
 
 
-def pretend() -> list[str]:
+def pretend(*, everything: bool) -> list[str]:
     """Take away what Windows lacks, before brim is imported; return the names of brim's modules.
 
-    What others wrote is imported first: it has its own ways on each system. Paths, processes and permissions stay those
-    of this system.
+    What others wrote is imported first, SDKs only for *everything*: it has its own ways on each system. Paths,
+    processes and permissions stay those of this system.
     """
     import brim
     from brim.errors import BrimError
 
     names = []
     for each in pkgutil.walk_packages(brim.__path__, "brim."):
+        if each.name.startswith(HEAVY) and not everything:
+            continue
         with suppress(ImportError, BrimError):  # an adapter whose framework isn't here, or a driver
             importlib.import_module(each.name)
             names.append(each.name)
@@ -65,10 +69,15 @@ def _msvcrt() -> ModuleType:
 
 
 def on_windows(
-    code: str, *arguments: str, environ: Mapping[str, str] | None = None, cwd: Path | None = None, stdin: str = ""
+    code: str,
+    *arguments: str,
+    environ: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    stdin: str = "",
+    everything: bool = False,
 ) -> subprocess.CompletedProcess[str]:
     """Run *code* in such a process; ``modules`` are the names of brim's."""
-    text = f"from tests.install.windows import pretend\nmodules = pretend()\n{code}"
+    text = f"from tests.install.windows import pretend\nmodules = pretend({everything=})\n{code}"
     given = {**(os.environ if environ is None else environ), "PYTHONPATH": str(ROOT)}
     return subprocess.run(
         [sys.executable, "-c", text, *arguments],

@@ -294,8 +294,9 @@ def test_each_notice_comes_at_most_once_per_limit(limit: int, steps: list[int | 
 def test_notices_say_what_happened() -> None:
     assert str(CostWarning(4_200_000, 5_000_000, "shop")) == "shop: $4.20 of $5.00 is spent (84%)"
     assert str(CostLimit(4_800_000, 5_000_000, held=250_000)) == (
-        "the cost limit is reached: $4.80 of $5.00 is spent, $0.25 is held back for the wrap-up"
+        "the cost limit is reached: $4.80 of $5.00 is spent, $0.20 is held back for the wrap-up"
     )
+    assert str(CostLimit(5_100_000, 5_000_000, held=250_000)) == "the cost limit is reached: $5.10 of $5.00 is spent"
     assert str(CostLimit(200_000, 5_000_000, "shop", wanted=4_900_000)) == (
         "shop: another $4.90 does not fit under the cost limit: $0.20 of $5.00 is spent"
     )

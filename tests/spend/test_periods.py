@@ -62,9 +62,11 @@ def test_anything_else_is_an_error_with_examples(text: str) -> None:
 
 def test_a_sub_agent_has_one_limit_for_its_whole_life() -> None:
     assert read_ceiling("200k tokens", subagent=True) == Ceiling(200_000, "tokens", "subagent")
-    for text in ("5/day", "90%/5h"):
-        with pytest.raises(InputError):
+    for text in ("5/day", "2/session", "200k tokens/day"):
+        with pytest.raises(InputError, match="for its whole life: try --subagent 2 or --subagent 200k tokens"):
             read_ceiling(text, subagent=True)
+    with pytest.raises(InputError, match="has no sub-agents"):
+        read_ceiling("90%/5h", subagent=True)
 
 
 def at(zone: str, *when: int) -> float:

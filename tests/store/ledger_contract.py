@@ -428,7 +428,7 @@ class LedgerContract:
 
     # Promises ---------------------------------------------------------------------------------------------------
 
-    @settings(suppress_health_check=list(HealthCheck), deadline=None)
+    @settings(max_examples=25, suppress_health_check=list(HealthCheck), deadline=None)
     @given(data=st.data())
     def test_what_is_admitted_never_exceeds_a_limit_and_the_sums_agree(
         self, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory

@@ -353,7 +353,7 @@ def test_a_long_name_is_cut(ledger: StoredLedger, tmp_path: Path) -> None:
     assert lineage(ledger.project(two))[0].startswith("x" * 70 + "-")
 
 
-@settings(suppress_health_check=list(HealthCheck), deadline=None)
+@settings(max_examples=25, suppress_health_check=list(HealthCheck), deadline=None)
 @given(data=st.data())
 def test_what_is_admitted_never_exceeds_a_limit_in_any_period(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory

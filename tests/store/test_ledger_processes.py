@@ -12,7 +12,7 @@ import pytest
 from tests.store.storm import MANY, File, Remote, storm
 
 
-@pytest.mark.parametrize(("kind", "workers", "kills"), [(File, 10, 16), (Remote, 5, 9)])
+@pytest.mark.parametrize(("kind", "workers", "kills"), [(File, 10, 16), (Remote, 4, 6)])
 def test_nothing_is_overspent_or_leaked_or_lost_when_processes_are_killed(
     tmp_path: Path, kind: type[File] | type[Remote], workers: int, kills: int
 ) -> None:

@@ -8,6 +8,8 @@ import stat
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -201,6 +203,31 @@ def test_a_file_in_use_is_busy_after_the_timeout(path: Path) -> None:
             store.put(behavior(), event="edited", now=2.0)
     assert caught.value.reason == "busy"
     other.close()
+
+
+def test_a_writer_that_waits_long_comes_to_its_turn_between_two_of_another(path: Path) -> None:
+    made(path)
+    held, over = threading.Event(), threading.Event()
+
+    def write_again_and_again() -> None:
+        with open_store(str(path)) as other:
+            while not over.is_set():
+                with other.writing():
+                    held.set()
+                    time.sleep(0.25)
+                time.sleep(0.005)
+
+    thread = threading.Thread(target=write_again_and_again)
+    thread.start()
+    try:
+        with open_store(str(path), timeout=3.0) as store:
+            for number in range(5):
+                held.clear()
+                assert held.wait(10)
+                store.put(behavior(), event="edited", now=float(number))
+    finally:
+        over.set()
+        thread.join()
 
 
 def test_a_full_disk_loses_nothing(path: Path) -> None:

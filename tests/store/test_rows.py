@@ -78,7 +78,7 @@ def test_a_row_that_brim_cannot_have_written_is_an_error_that_names_it(
                 store.nodes(["b1"])
 
 
-@pytest.mark.parametrize("text", ["nul \0 inside", "half \ud83d of a pair", "\u202e turned", "a" * 900_000, "\r\n\t "])
+@pytest.mark.parametrize("text", ["nul \0 inside", "half \ud83d of a pair", "\u202e turned", "a" * 200_000, "\r\n\t "])
 def test_no_text_is_too_odd_to_be_kept(tmp_path: Path, text: str) -> None:
     text += "."
     with open_store(str(tmp_path / "brim.db")) as store:

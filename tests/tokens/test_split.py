@@ -28,14 +28,14 @@ RUNS = st.lists(st.tuples(TRICKY, st.integers(1, 20)), max_size=12).map(lambda r
 
 @pytest.mark.parametrize("name", PATTERNS)
 @given(text=ANY_TEXT.map(without_surrogates))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_the_pieces_joined_are_the_text(name: str, text: str) -> None:
     assert "".join(pieces_of(text, WHOLE[name])) == text
 
 
 @pytest.mark.parametrize("name", PATTERNS)
 @given(text=st.one_of(ANY_TEXT.map(without_surrogates), RUNS))
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=150, deadline=None)
 @example(text="ABC中DEF" * 30 + "g")
 @example(text="x" + " " * 200 + "\n" + " " * 50 + "y")
 @example(text="中DEF'" * 9 + "ll")
@@ -45,6 +45,6 @@ def test_a_text_split_in_windows_is_split_as_a_whole(name: str, text: str) -> No
 
 @pytest.mark.parametrize("name", PATTERNS)
 @given(text=ANY_TEXT.map(lambda text: text.encode("ascii", "ignore").decode()))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_ascii_text_splits_the_same_both_ways(name: str, text: str) -> None:
     assert pieces_of(text, ascii_splitter(name)) == pieces_of(text, WHOLE[name])

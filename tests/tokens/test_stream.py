@@ -38,7 +38,7 @@ CUTTABLE = st.lists(st.one_of(st.sampled_from(PLACES), ANY_TEXT)).map("".join)
 
 @pytest.mark.parametrize("name", sorted(ENCODINGS))
 @given(text=CUTTABLE, size=st.integers(1, 6))
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=100, deadline=None)
 @example(text="foo;\n/bar\n\n baz a b 1a1 中Ab", size=1)
 def test_blocks_add_up_exactly_wherever_they_are_cut(name: str, text: str, size: int, oracle: Oracle) -> None:
     pieces = list(blocks((text[at : at + size] for at in range(0, len(text), size)), block=1))

@@ -209,6 +209,11 @@ class Behavior(Record):
         return self.status in LIVE
 
     @property
+    def taught_at(self) -> float:
+        """When it was last taught: of two that contradict each other, the later one holds."""
+        return max(self.provenance.at or 0.0, self.created_at or 0.0)
+
+    @property
     def heading(self) -> str:
         """The heading that it stood under in a file of rules; empty if there was none."""
         return self.provenance.note if self.provenance.source == "rules" else ""

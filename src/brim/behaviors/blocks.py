@@ -11,7 +11,7 @@ import sys
 
 from brim.behaviors.programs import program
 from brim.behaviors.shell import called_with, simple_commands
-from brim.behaviors.when import alternatives, matches
+from brim.behaviors.when import alternatives, fits, matches
 from brim.errors import InputError
 
 TYPE_CHECKING = False
@@ -26,7 +26,6 @@ MOST = 50
 """Blocks of one rule."""
 
 _SPLIT = re.compile(r"""[\s;&|()<>`'"$\\]+""")
-_WILD = frozenset("*?[")
 _LETTERS = re.compile(r"-[A-Za-z]{1,4}")
 _EVERYDAY = """
     awk bash brew bun bundle cargo cat cd chmod cmake cp curl deno docker dotnet echo find git go gradle grep head java
@@ -61,7 +60,10 @@ def checked_blocks(blocks: Iterable[str]) -> tuple[str, ...]:
 def _checked(block: str) -> str:
     kind, _, pattern = block.strip().partition(" ") if isinstance(block, str) else ("", "", "")
     pattern = pattern.strip()
-    if kind not in KINDS or not pattern:
+    if kind in KINDS and not pattern:
+        what = {RUN: "a command, as in 'npm install'", EDIT: "files, as in 'dist/**'", TOOL: "a tool, as in 'WebFetch'"}
+        raise InputError(f"a block can't be empty: name {what[kind]}")
+    if kind not in KINDS:
         wanted = "'run npm install', 'edit dist/**' or 'tool WebFetch'"
         raise InputError(f"a block is {wanted}, not {str(block)[:80]!r}")
     if len(block) > LONGEST or not pattern.isprintable():
@@ -130,12 +132,9 @@ def refused_command(pattern: str, commands: list[list[str]]) -> str:
 
 def _place(words: list[str], wanted: list[str]) -> int:
     """Return where *wanted* stand in *words*, one after the other; 0 if they don't."""
-    starts = (at for at, word in enumerate(words) if word == wanted[0] or (at and _is(word, wanted[0])))
-    return next((at for at in starts if _are(words[at : at + len(wanted)], wanted)), 0)
-
-
-def _are(words: list[str], wanted: list[str]) -> bool:
-    return len(words) == len(wanted) and all(map(_is, words, wanted))
+    starts = (at for at, word in enumerate(words) if word == wanted[0] or (at and fits(word, wanted[0])))
+    ends = ((at, words[at : at + len(wanted)]) for at in starts)
+    return next((at for at, found in ends if len(found) == len(wanted) and all(map(fits, found, wanted))), 0)
 
 
 def _runs(words: list[str], wanted: list[str]) -> bool:
@@ -144,7 +143,7 @@ def _runs(words: list[str], wanted: list[str]) -> bool:
     Options of the pattern may stand anywhere. Between its other words only options may stand, with a value each:
     ``git -C web push`` is ``git push``, and ``git commit -m push`` isn't.
     """
-    if not _is(words[0], wanted[0]):
+    if not fits(words[0], wanted[0]):
         return False
     given = words[1:]
     options = [word for word in wanted[1:] if len(word) > 1 and word[0] == "-"]
@@ -152,7 +151,7 @@ def _runs(words: list[str], wanted: list[str]) -> bool:
         return False
     at, is_value = 0, False
     for word in (each for each in wanted[1:] if each not in options):
-        while at < len(given) and not _is(given[at], word):
+        while at < len(given) and not fits(given[at], word):
             is_option = given[at][:1] == "-"
             if not is_option and not is_value:
                 return False
@@ -166,20 +165,10 @@ def _runs(words: list[str], wanted: list[str]) -> bool:
 
 def _has(given: list[str], option: str) -> bool:
     """Whether *option* is among the arguments; short ones may be written together, as in ``rm -fr``."""
-    if any(_is(word, option) or (option[:2] == "--" and word.startswith(f"{option}=")) for word in given):
+    if any(fits(word, option) or (option[:2] == "--" and word.startswith(f"{option}=")) for word in given):
         return True
     letters = "".join([word[1:] for word in given if _LETTERS.fullmatch(word)])
     return bool(_LETTERS.fullmatch(option)) and all(letter in letters for letter in option[1:])
-
-
-def _is(word: str, pattern: str) -> bool:
-    if word == pattern:
-        return True
-    if _WILD.isdisjoint(pattern):
-        return False
-    from fnmatch import fnmatchcase
-
-    return fnmatchcase(word, pattern)
 
 
 def refused_path(pattern: str, path: str, *, folder: str, project: str, home: str) -> bool:
@@ -204,7 +193,7 @@ def refused_path(pattern: str, path: str, *, folder: str, project: str, home: st
 
 def refused_tool(pattern: str, tool: str) -> bool:
     """Whether *pattern* refuses the *tool*. Case doesn't matter; ``*`` is any part of the name."""
-    return _is(tool.lower(), pattern.lower())
+    return fits(tool.lower(), pattern.lower())
 
 
 # For people ----------------------------------------------------------------------------------------------------------
@@ -232,11 +221,11 @@ def too_much(block: str) -> str:
         place = {"folder": "/zy", "project": "/zy", "home": "/zy"}
         return "every edit" if all(refused_path(pattern, each, **place) for each in paths) else ""
     if kind == TOOL:
-        name = "every tool" if _is("zq_xw", pattern) else f"every call of {pattern}"
-        return name if _is("zq_xw", pattern) or pattern.lower() in _CORE else ""
+        name = "every tool" if fits("zq_xw", pattern) else f"every call of {pattern}"
+        return name if fits("zq_xw", pattern) or pattern.lower() in _CORE else ""
     words = _words(pattern)
-    if _is("zq_xw", words[0]):
-        return "every command" if len(words) == 1 or all(_is("zq", word) for word in words) else ""
+    if fits("zq_xw", words[0]):
+        return "every command" if len(words) == 1 or all(fits("zq", word) for word in words) else ""
     return f"every {words[0]} command" if len(words) == 1 and words[0] in _EVERYDAY.split() else ""
 
 

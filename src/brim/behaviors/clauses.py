@@ -47,39 +47,6 @@ _SPELLED = {
     )
 }
 _NUMBER = r"(?=\d|(?:" + "|".join(_SPELLED) + r")\b)"
-_LIMITS = [
-    (re.compile(pattern + _NUMBER, re.IGNORECASE), f" {word} ")
-    for word, pattern in (
-        (
-            "most",
-            r"(?:no|not|never|n't|n’t)\b[^,.;:\d]{0,30}?\b(?:longer|more|larger|bigger|greater|higher|wider) than ",
-        ),
-        ("most", r"(?:no|not|never|n't|n’t)\b[^,.;:\d]{0,30}?\b(?:exceed(?:ing)?|over|above) "),
-        ("least", r"(?:no|not|never|n't|n’t)\b[^,.;:\d]{0,30}?\b(?:shorter|less|fewer|lower|smaller) than "),
-        (
-            "most",
-            r"\b(?:at most|up to|under|below|max(?:imum)?(?: of)?|(?:less|fewer|shorter|smaller) than|limited to) ",
-        ),
-        ("least", r"\b(?:at least|min(?:imum)?(?: of)?|(?:more|longer|larger) than|over|above) "),
-        ("most", r"\b(?:höchstens|maximal|au plus|maximum|como máximo|no máximo) "),
-        ("least", r"\b(?:mindestens|au moins|al menos|como mínimo|pelo menos|no mínimo) "),
-    )
-]
-"""The ways of saying a highest and a lowest number, and the word that stands for them."""
-_COMPOUNDS = [
-    (re.compile(rf"\b{pattern}\b", re.IGNORECASE), word)
-    for pattern, word in (
-        (r"(?:pull|merge) requests?", "pr"),
-        (r"prs", "pr"),
-        (r"lock ?files?", "lockfile"),
-        (r"change ?logs?", "changelog"),
-        (r"env(?:ironment)?(?: variables?| vars?)", "envvar"),
-        (r"code ?base", "codebase"),
-        (r"white ?space", "whitespace"),
-        (r"end[- ]to[- ]end", "e2e"),
-    )
-]
-"""Words that are written as two, or shorter."""
 _MODES = {"until": "before", "till": "before", "unless": "except", "while": "while"} | dict.fromkeys(
     ("without", "ohne", "sans", "sin", "sem"), "without"
 )
@@ -186,7 +153,7 @@ def _parts(text: str) -> Iterator[tuple[str, str, str]]:
 
 def _said(part: str) -> list[str]:
     """Return the words of *part*; ``os.path`` and ``src/app.py`` are one."""
-    for pattern, word in (*_LIMITS, *_COMPOUNDS):
+    for pattern, word in _spellings():
         part = pattern.sub(word, part)
     found: list[str] = []
     at = 0
@@ -194,6 +161,14 @@ def _said(part: str) -> list[str]:
         found += [*tokens(part[at : name.start()]), name[0].lower()]
         at = name.end()
     return found + tokens(part[at:])
+
+
+@cache
+def _spellings() -> list[tuple[re.Pattern[str], str]]:
+    """Return patterns for what is said in several ways, each with the word that stands for it."""
+    limits = [(rf"{pattern} {_NUMBER}", f" {word} ") for word, pattern in data_rows(__file__, "limits.tsv")]
+    compounds = [(rf"\b(?:{pattern})\b", word) for word, pattern in data_rows(__file__, "compounds.tsv")]
+    return [(re.compile(pattern, re.IGNORECASE), word) for pattern, word in (*limits, *compounds)]
 
 
 def _is_listed(said: list[str], rest: list[str]) -> bool:
@@ -292,9 +267,9 @@ def _synonyms() -> dict[str, str]:
 def is_form(word: str, other: str) -> bool:
     """Whether two words may be forms of one, as *lint* and *linter*, or *log* and *logger*."""
     short, long = sorted((word, other), key=len)
-    ending = long[len(short) :] if long.startswith(short) else " "
-    doubled = len(short) > 2 and ending[1:] in _ENDINGS and ending[0] == short[-1]
-    return word == other or doubled or (len(short) > 3 and ending in _ENDINGS)
+    ending, known = long[len(short) :] if long.startswith(short) else " ", word_list("word_endings.txt")
+    doubled = len(short) > 2 and ending[1:] in known and ending[0] == short[-1]
+    return word == other or doubled or (len(short) > 3 and ending in known)
 
 
 def related(word: str, other: str) -> bool:
@@ -315,37 +290,6 @@ def excludes(word: str, other: str) -> bool:
 def alternatives(word: str) -> frozenset[str]:
     """Return what *word* is one of several alternatives for: indentation, a language, a package manager, ..."""
     return _alternatives().get(word, frozenset())
-
-
-_ENDINGS = frozenset(
-    [
-        "er",
-        "or",
-        "ing",
-        "ed",
-        "ment",
-        "ation",
-        "ion",
-        "al",
-        "ally",
-        "ly",
-        "able",
-        "ity",
-        "ive",
-        "y",
-        "e",
-        "ically",
-        "ical",
-        "ic",
-        "s",
-        "es",
-        "en",
-        "n",
-        "em",
-        "t",
-        "st",
-    ]
-)
 
 
 @cache

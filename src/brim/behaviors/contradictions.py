@@ -78,7 +78,7 @@ def among(behaviors: Iterable[Behavior]) -> list[tuple[Behavior, Contradiction]]
 
 
 def _newest_first(behavior: Behavior) -> tuple[float, str]:
-    return -learned_at(behavior), behavior.id
+    return -behavior.taught_at, behavior.id
 
 
 def _contradicts(one: Behavior, other: Behavior) -> str:
@@ -90,11 +90,6 @@ def _marks(text: str) -> frozenset[str]:
     """Return what two texts have in common if they contradict each other: a word, or what their words are of."""
     words = {word for each in clauses_of(text) for word in each.words} - BLANK
     return frozenset(words | {f"of {group}" for word in words for group in alternatives(word)})
-
-
-def learned_at(behavior: Behavior) -> float:
-    """Return when *behavior* was last taught: of two that contradict each other, the later one holds."""
-    return max(behavior.provenance.at or 0.0, behavior.created_at or 0.0)
 
 
 def contradiction(a: str, b: str) -> str:

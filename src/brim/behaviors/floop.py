@@ -28,7 +28,7 @@ from brim.behaviors.behavior import (
     checked_name,
     checked_tags,
 )
-from brim.behaviors.jsonl import compact, no_number, seconds_of, with_extra
+from brim.behaviors.jsonl import compact, parsed_object, seconds_of, with_extra
 from brim.behaviors.learning import id_of
 from brim.behaviors.tasks import known_tasks, named_task
 from brim.behaviors.when import ALIASES, NOT_CI, When
@@ -144,14 +144,9 @@ class _Reader:
             if not text.strip():
                 continue
             try:
-                record = json.loads(text, parse_constant=no_number)
-                if not isinstance(record, dict):
-                    raise ValueError("no object with keys")
-            except (ValueError, RecursionError) as error:
-                why = "nested too deeply" if isinstance(error, RecursionError) else error
-                self.miss(number, what, f"not read: {why}", text)
-            else:
-                yield number, text, record
+                yield number, text, parsed_object(text)
+            except InputError as error:
+                self.miss(number, what, f"not read: {error}", text)
 
     def read_nodes(self, lines: Iterable[str]) -> None:
         found: dict[str, tuple[int, str, dict[str, Any]]] = {}

@@ -14,10 +14,6 @@ from brim.behaviors.when import EDITING, When
 from brim.behaviors.words import looked_at, tokens
 from brim.files import data_rows
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    pass
-
 MOST = 3
 """Languages or tasks that a rule may be for. One that names more is for none in particular."""
 
@@ -39,8 +35,8 @@ _BRANCH = re.compile(
 
 
 @lru_cache(2048)  # a rule is asked for it at every step on its way into the store
-def infer(text: str, *, heading: str = "", tags: tuple[str, ...] = ()) -> When:
-    """Return the conditions that *text* speaks of, under its *heading* and with its *tags*; often none.
+def infer(text: str, *, heading: str = "") -> When:
+    """Return the conditions that *text* speaks of, under its *heading*; often none.
 
     >>> str(infer("In Python files, use pathlib instead of os.path"))
     'language python'
@@ -53,7 +49,7 @@ def infer(text: str, *, heading: str = "", tags: tuple[str, ...] = ()) -> When:
     languages = _languages(about) or [each for each in map(language_of, files) if each]
     found = {
         "file": files,
-        "language": languages or [tag for tag in tags if tag in _names().values()],
+        "language": languages,
         "task": _tasks(text, heading),
         "branch": [found.lower() for found in _BRANCH.findall(text)],
         "command": _commands(text),

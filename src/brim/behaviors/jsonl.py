@@ -84,7 +84,7 @@ def load(text: str, name: str = "behaviors.jsonl") -> Loaded:
         if not line.strip():
             continue
         try:
-            record = _parsed(line)
+            record = parsed_object(line)
             if record.get("format") is not None and "id" not in record:
                 _check_version(record, f"{name}:{number}")
                 continue
@@ -120,7 +120,8 @@ class _NewerFormatError(InputError):
     """The one thing that ends the reading of a file: half of what a newer brim wrote may mean something else."""
 
 
-def _parsed(line: str) -> dict[str, Any]:
+def parsed_object(line: str) -> dict[str, Any]:
+    """Return the JSON object that *line* is; an ``InputError`` says what else it is."""
     if line.startswith(_CONFLICT):
         raise InputError("a mark of a merge conflict: both sides are read, so decide which to keep")
     try:

@@ -9,6 +9,8 @@ BEFORE = frozenset(("if", "then", "else", "elif", "do", "!", "{", "}"))
 WRAPPERS: dict[str, tuple[str, int]] = {
     "sudo": ("-u -g -h -p -C -D -R -T -U -r -t --user --group --host --prompt --chdir --chroot --other-user", 0),
     "doas": ("-u -C", 0),
+    "runuser": ("-u -g -G --user --group --supp-group", 0),
+    "systemd-run": ("-u -p -E -M -H --unit --property --setenv --machine --host --uid --gid --working-directory", 0),
     "env": ("-u -C --unset --chdir", 0),
     "nice": ("-n --adjustment", 0),
     "ionice": ("-c -n --class --classdata", 0),
@@ -86,7 +88,7 @@ def is_setting(word: str) -> bool:
 def run_by(name: str, words: list[str]) -> list[str] | None:
     """Return the command that the program *name* runs, of its arguments *words*; None if it runs none."""
     valued, first = WRAPPERS[name]
-    while words and words[0].startswith("-") and len(words[0]) > 1:
+    while words and words[0].startswith("-") and (len(words[0]) > 1 or name == "env"):
         option = words[0]
         if name == "command" and option in ("-v", "-V"):
             return None  # it only says where the program is

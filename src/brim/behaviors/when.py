@@ -188,17 +188,17 @@ def _parts(steps: list[str], parts: list[str]) -> bool:
         if part == "**":
             done = list(range(done[0], len(steps) + 1)) if done else []
         else:
-            done = [number + 1 for number in done if number < len(steps) and _part(steps[number], part)]
+            done = [number + 1 for number in done if number < len(steps) and fits(steps[number], part)]
     return len(steps) in done
 
 
 @lru_cache(4096)
-def _part(text: str, pattern: str) -> bool:
-    """Whether *pattern* matches all of *text*, which has no ``/``."""
-    if pattern in ("*", text):
+def fits(word: str, pattern: str) -> bool:
+    """Whether *pattern*, with ``*``, ``?`` and ``[...]``, matches all of *word*; ``/`` is a letter like others."""
+    if pattern in ("*", word):
         return True
     if _WILD.isdisjoint(pattern):
         return False
     from fnmatch import fnmatchcase
 
-    return fnmatchcase(text, pattern.replace("[^", "[!"))
+    return fnmatchcase(word, pattern.replace("[^", "[!"))

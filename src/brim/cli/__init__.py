@@ -162,7 +162,7 @@ def _overview(words: list[str]) -> int:
         prog="brim",
         usage="brim [-h] [-V] [--json] [COMMAND]",
         description=f"Fill the context window to the brim, never over.\n\n{groups}",
-        epilog="brim alone shows where things stand; brim COMMAND --help says more.\n\nExample: brim learn 'Use pnpm'",
+        epilog="'brim' alone shows how things stand. See also 'brim COMMAND --help'.\n\nExample: brim learn 'Use pnpm'",
         formatter_class=_Help,
     )
     parser.add_argument("-V", "--version", action="version", version=f"brim {__version__}")

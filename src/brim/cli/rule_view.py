@@ -45,10 +45,11 @@ def whole(behavior: Behavior) -> str:
 
 
 def is_meant(blocks: Iterable[str], *, yes: bool) -> bool:
-    """Whether a person means *blocks*: one that would refuse nearly everything is asked about."""
+    """Whether a person means *blocks*: one that would refuse nearly everything is asked about, twice."""
     much = [each for block in blocks if (each := too_much(block))]
     no = "this would refuse {}; nothing was changed"
-    return all(says_yes(f"This would refuse {each}. Really?", yes=yes, no=no.format(each)) for each in much)
+    asked = ("This would refuse {}. Really?", "No agent could do that until you remove the rule. Sure?")
+    return all(says_yes(each.format(what), yes=yes, no=no.format(what)) for what in much for each in asked)
 
 
 def kind_of(behavior: Behavior) -> str:

@@ -79,7 +79,8 @@ class Setting(Record):
         if self.kind == "words":
             return self._listed(value)
         if self.choices and value not in self.choices:
-            raise ValueError(f"must be one of {', '.join(self.choices)}, not {_shown(value)}")
+            choices = [*self.choices, *([self.none] if self.none else [])]
+            raise ValueError(f"must be one of {', '.join(choices)}, not {_shown(value)}")
         if (self.least is not None and value < self.least) or (self.most is not None and value > self.most):
             wanted = f"{self.least:g} or more" if self.most is None else f"from {self.least:g} to {self.most:g}"
             raise ValueError(f"must be {wanted}, not {_shown(value)}")

@@ -32,7 +32,7 @@ from brim.history.watermark import WatermarkPruner
 from brim.injection import ActivationTierMapper, render
 from brim.models.light import lookup
 from brim.models.response import Reported, read_response
-from brim.spend.ledger import LONG_LEASE, Ledger, ScopeStatus
+from brim.spend.ledger import LONG_LEASE, Ledger, ScopeStatus, lineage
 from brim.spend.money import micro_dollars
 from brim.spend.spending import LEAST_OUTPUT, Quote, Spend
 from brim.store.ledger import open_ledger
@@ -103,6 +103,7 @@ class Guard:
         self.max_output: int | None = max_output
         self.lease: float = lease
         room_for(model, max_output, target)  # refuses wrong values now, not at the first call
+        lineage(scope)
         self._target, self._sure, self._provider, self._pin = target, sure, provider, pin
         self.limit: int | None = None if limit_usd is None else micro_dollars(str(limit_usd), up=False)
         """The caller's own limit, in micro-dollars; None for none."""

@@ -108,10 +108,14 @@ def room_for(model: str, max_output: int | None = None, target: int | None = Non
     if not isinstance(model, str):
         raise InputError(f"model must be a name such as claude-sonnet-4-5, not {model!r}")
     known, window, reserves = lookup(model), window_of(model), Reserves()
+    given = max_output is not None
     if max_output is None:
         max_output = min(reserves.response(window), known.max_output or window)
     whole_number("max_output", max_output, 0, "a whole number of tokens")
     room = window - max_output - reserves.safety(window)
+    if given and target is None and room <= 0:
+        hint = guessed(model, target) or [f"its window has {window:,} tokens, so give less"]
+        raise InputError(f"max_output {max_output:,} leaves no room for a prompt to {model}: {hint[0]}")
     longest = known.max_input if window == known.context_window else window
     most = max(0, min(room, longest)) if target is None else target
     return max_output, whole_number("target", most, 0, "a whole number of tokens")

@@ -11,7 +11,7 @@ from typing import Any
 
 from brim.errors import InputError
 from brim.history import Provider, Pruned, Pruner
-from brim.history.formats import read
+from brim.history.formats import provider_of, read
 from brim.tokens.count import Count
 from brim.tokens.inputs import name_of, read_text
 from brim.tokens.messages.request import split
@@ -59,8 +59,6 @@ class Document:
 
         *asked* is what ``--provider`` says.
         """
-        from brim.history.formats import provider_of
-
         model = model or self.model
         found = provider_of(self.messages, asked, model)  # type: ignore[arg-type] # argparse has checked it
         if asked != "auto":
@@ -83,8 +81,6 @@ class Document:
 
     def looks_otherwise(self, asked: str) -> str:
         """Return what to say if the messages have the shape of another provider than was *asked* for; else nothing."""
-        from brim.history.formats import provider_of
-
         looks = provider_of(self.messages, "auto")
         sure = looks == provider_of(self.messages, "auto", "claude")
         if asked in ("auto", looks) or not sure or not self.messages:

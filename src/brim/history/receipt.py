@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from brim.errors import InputError
+from brim.figures import counted
 from brim.history.entries import Provider
 from brim.record import Value
 from brim.tokens.anchor import digests
@@ -105,7 +106,7 @@ class Receipt(Value):
     def __str__(self) -> str:
         gone = sum(len(unit.indices) for unit in self.dropped)
         done = [f"{len(step.indices):,} {step.action}" for step in self.steps if step.action != "dropped"]
-        done += [f"{gone:,} message{'' if gone == 1 else 's'} dropped"] if gone else []
+        done += [f"{counted(gone, 'message')} dropped"] if gone else []
         size = f"{self.after:,} of {self.target:,} tokens"
         if int(self.before) != int(self.after):
             size = f"{self.before:,} -> {size}"

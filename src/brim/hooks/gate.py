@@ -206,9 +206,9 @@ def spend_gate(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     is_new = workspace.state(call.session).tell_once(limit_latch(spent))
     note = limit_note(spent, workspace) if is_new else ""
     if is_new and spent.unit == "percent":
-        from brim.hooks.settlement import tell_command
+        from brim.hooks.settlement import tell_of_plan
 
-        tell_command(workspace, status(spent, workspace.now), reached=True)
+        tell_of_plan(spent, workspace, reached=True)
     ends = spent.limit.state == "stopped" or denied > PATIENT
     reason = "\n".join([status(spent, workspace.now), *commands(spent, workspace)]) if ends else ""
     return Answer(deny=refusal(spent, workspace.now), note=note, stop_reason=reason)
@@ -241,7 +241,10 @@ def spent_of(limits: list[Scope | Allowance]) -> list[Scope | Allowance]:
 
 def limit_latch(about: Scope | Allowance) -> str:
     """Return the name of this limit's latch: a raised limit is another one, and so is the next period's."""
-    period = f" {about.period} {about.unit} {about.ends}" if about.ends or about.unit != "usd" else ""
+    ends = about.ends
+    if ends and about.unit == "percent":  # a client may say how long it takes: then the end moves by seconds
+        ends //= 60 * int(about.period[:-1])
+    period = f" {about.period} {about.unit} {ends}" if ends or about.unit != "usd" else ""
     return f"cost limit {about.scope} {about.limit.amount} {about.limit.state in ('stopped', 'wrapping_up')}{period}"
 
 

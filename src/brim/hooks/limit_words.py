@@ -62,7 +62,8 @@ def commands(about: Scope | Allowance, workspace: HookWorkspace) -> list[str]:
     limit = about.limit
     higher = "" if limit.amount is None else f"brim limit raise {whose} {_higher(about)}"
     if about.unit == PERCENT:
-        return [higher, f"brim limit remove {whose} {Ceiling(limit.amount or 0, about.unit, about.period)}"]
+        remove = f"brim limit remove {whose} {Ceiling(limit.amount or 0, about.unit, about.period)}"
+        return [higher, remove] if about.spent < 100 else [remove]
     if limit.state in (STOPPED, WRAPPING_UP, "closed"):
         return [f"brim limit continue {whose}"]
     endings = [] if about.scope == EVERYWHERE else [f"brim limit wrap-up {whose}", f"brim limit stop {whose}"]
@@ -104,7 +105,7 @@ def _higher(about: Scope | Allowance) -> Ceiling:
     """Return a limit that leaves room: twice this one, or as much more as it takes."""
     now = about.limit.amount or 0
     if about.unit == PERCENT:
-        return Ceiling(min(100, now + 5), PERCENT, about.period)
+        return Ceiling(min(100, 5 * (max(now, about.spent) // 5 + 1)), PERCENT, about.period)
     amount = max(2 * now, 5_000_000 if about.unit == USD else 1_000_000)
     while amount <= 1.1 * about.taken:
         amount *= 2

@@ -54,9 +54,15 @@ LOOSENING: Mapping[str, tuple[str, ...]] = {
 """Commands that allow more than before, or may, and the words that make them so. ``rules remove`` is ``remove``."""
 
 _HARMLESS = ("--help", "-h", "--dry-run", "--list", "--off")
+_MONEY = ("limit", "ledger", "spend")
+"""Commands that only show something if they are given nothing."""
+_REFUSED = (*_MONEY, "connect", "feedback", "merge", "dedupe", "review", "upgrade", "init", "run")
+"""Commands that brim itself refuses where they loosen something: it has to know that an agent asks."""
 _LAUNCHERS = ("uv", "uvx", "pipx", "poetry", "pdm", "hatch", "rye", "pixi", "conda", "mise")
-_SIGNS = ("CLAUDECODE", "CLAUDE_CODE_", "CODEX_", "GEMINI_CLI", "BRIM_")
+_SIGNS = ("CLAUDECODE", "CLAUDE_CODE_", "CODEX_", "GEMINI_CLI", "OPENCODE", "AI_AGENT", "BRIM_")
 """Variables by which brim knows that an agent asks it, and for which home."""
+_HIDING = {"env": ("-i", "-"), "exec": ("-c",), **dict.fromkeys(("sudo", "doas", "runuser", "systemd-run"), ("",))}
+"""Commands that run another one without those variables, and the word that makes them; empty is always."""
 
 
 def loosening_command(commands: list[list[str]], text: str) -> str:
@@ -65,21 +71,28 @@ def loosening_command(commands: list[list[str]], text: str) -> str:
     *text* is all of it. Setting a lower limit is fine, and brim itself refuses an agent a higher one; but not if the
     variables are taken away by which it knows an agent.
     """
-    hides = any(sign in text for sign in _SIGNS) or any(words[0] == "env" and "-i" in words for words in commands)
+    hides = any(sign in text for sign in _SIGNS) or any(
+        word in ("", *words) for words in commands for word in _HIDING.get(words[0], ())
+    )
     if commands and not commands[0][0]:  # it can't be parsed: every word may begin a command
         every = commands[0]
         commands = [every[at : at + 9] for at, word in enumerate(every) if word == "brim"]
     for words in commands:
         given = _given_to_brim(words)
-        if given is None or any(word in _HARMLESS for word in given):
+        if given is None:
+            continue
+        options = given[: given.index("--")] if "--" in given else given
+        if any(word in _HARMLESS for word in options):
             continue
         plain = [word for word in given if word[:1] != "-"]
         plain = plain[1:] if plain[:1] == ["rules"] else plain
         if not plain:
             continue
         needed = LOOSENING.get(plain[0])
-        loosens = needed is not None and (not needed or any(word.rpartition("=")[2] in needed for word in given))
-        if loosens or (hides and plain[0] in ("limit", "ledger", "spend") and len(plain) > 1):
+        loosens = needed is not None and (
+            not needed or any(word.rpartition("=")[2].lstrip("-") in needed for word in given)
+        )
+        if loosens or (hides and plain[0] in _REFUSED and (len(plain) > 1 or plain[0] not in _MONEY)):
             return " ".join(["brim", *given])
     return ""
 

@@ -42,6 +42,7 @@ def refusal(pending: Pending, found: list[tuple[str, str, str]]) -> Answer | Non
     refused = [each for each in blocked if not each.permission] or [each for each in blocked if not each.use()]
     if refused:
         return refused[0].refuse()
+    pending.workspace.permitted = frozenset([each.id for each in blocked])
     for each in blocked:
         each.record("allowed")
     return next((each.let_through() for each in blocked if each.permission == ONCE), None)
@@ -84,11 +85,11 @@ class Blocked:
 
     def __init__(self, pending: Pending, what: str, rule: Behavior | None = None) -> None:
         self._call, self._workspace, self._what, self._rule = pending.call, pending.workspace, what, rule
-        self._id = OWN if rule is None else rule.id
+        self.id = OWN if rule is None else rule.id
         self._scopes = pending.workspace.scopes
         is_theirs = rule is not None and rule.scope == "project"
         self._place = self._scopes.project_key if is_theirs else "user"
-        self._latch = f"block {self._id}"
+        self._latch = f"block {self.id}"
         self._named = f'"{what[:SHOWN]}"'
         if what in pending.paths or what == pending.call.tool:
             self._named = f"{'the tool' if what == pending.call.tool else 'edits of'} {what[:SHOWN]}"
@@ -100,13 +101,13 @@ class Blocked:
         if user is None:
             return ""
         session, now = self._call.session, self._workspace.now
-        return is_allowed(user.database, self._id, self._place, session=session, now=now)
+        return is_allowed(user.database, self.id, self._place, session=session, now=now)
 
     def use(self) -> bool:
         """Use the permission; whether it still was one."""
         user = self._scopes.user
         try:
-            return self.permission == SESSION or (user is not None and use_up(user, self._id, self._place))
+            return self.permission == SESSION or (user is not None and use_up(user, self.id, self._place))
         except StoreError:  # it can't be used up, so it would last
             return False
 
@@ -121,9 +122,9 @@ class Blocked:
         detail |= {"how": self.permission} if self.permission else {}
         try:
             if store is not None:
-                store.record(Event(kind, workspace.now, self._id, session=call.session, detail=detail))
+                store.record(Event(kind, workspace.now, self.id, session=call.session, detail=detail))
         except StoreError as error:
-            log(workspace.environ, f"{kind} {self._id}: {error}", now=workspace.now)
+            log(workspace.environ, f"{kind} {self.id}: {error}", now=workspace.now)
 
     def refuse(self) -> Answer:
         """Return why the call isn't made, and, once a session, what the person can do."""
@@ -155,6 +156,6 @@ class Blocked:
         """The commands are ready to paste, one a line."""
         about = "it would change brim or its hooks" if self._rule is None else f"the rule {self._rule.name}"
         begin = f"cd {quote(self._workspace.project or '')} && " if self._place != "user" else ""
-        allow = f"{begin}brim rules allow {quote(self._id)}"
+        allow = f"{begin}brim rules allow {quote(self.id)}"
         lines = [f"brim: refused {self._named}: {about}. To allow it:", f"{allow} --once"]
         return "\n".join([*lines, *([f"{allow} --session {quote(self._call.session)}"] if self._call.session else [])])

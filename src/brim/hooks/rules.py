@@ -197,7 +197,7 @@ def _rules(call: HookCall, found: HookPlanner, session: Session, *, budget: int 
 
 def _against(call: HookCall, workspace: HookWorkspace, found: HookPlanner, session: Session) -> dict[str, str]:
     """Return the constraints that this window was never shown and that speak against *call*: what each names of it."""
-    unseen = [id for id in found.constraints if id not in session.shown][:MOST_RULES]
+    unseen = [id for id in found.constraints if id not in session.shown and id not in workspace.permitted][:MOST_RULES]
     if not unseen:
         return {}
     from brim.behaviors.words import tokens

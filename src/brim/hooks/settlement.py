@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from brim.hooks.state import HookWorkspace
     from brim.spend.ledger import Reservation
     from brim.spend.money import PriceList
+    from brim.spend.periods import Allowance
+    from brim.store.books import Scope
     from brim.store.database import Database
     from brim.store.ledger import SqliteLedger
     from brim.tracking.notices import Notice
@@ -48,6 +50,9 @@ SECONDS = 0.25
 
 ENOUGH = 500
 """Reports after which the rest waits for the next hook: all of them are written in one transaction."""
+
+PLANS = "plans"
+"""Under which it is kept what was told of a plan's windows; no session has this name."""
 
 _NEEDLES = {
     "claude": (b'"usage"', b'"cost-state"', b"\\u002", b"\\u006", b"\\u007"),  # no client escapes ASCII letters
@@ -334,8 +339,17 @@ def limits_reached(call: HookCall, workspace: HookWorkspace) -> Answer:
 
     lines = [f"brim: {status(each, workspace.now)}" for each in warned]
     for each in [each for each in (*told, *warned) if each.unit == "percent"]:
-        tell_command(workspace, status(each, workspace.now), reached=each in told)
+        tell_of_plan(each, workspace, reached=each in told)
     return Answer(note="\n".join([*lines, *(limit_note(each, workspace) for each in told)]))
+
+
+def tell_of_plan(about: Scope | Allowance, workspace: HookWorkspace, *, reached: bool) -> None:
+    """Run the person's own command for a plan's window: once, whichever session sees it first."""
+    latch = limit_latch(about) if reached else f"near {limit_latch(about)}"
+    if workspace.config.yours["notify"] and workspace.state(PLANS).tell_once(latch):
+        from brim.hooks.limit_words import status
+
+        tell_command(workspace, status(about, workspace.now), reached=reached)
 
 
 def tell_command(workspace: HookWorkspace, text: str, *, reached: bool) -> None:

@@ -46,6 +46,8 @@ class HookWorkspace(Workspace):
     """An agent's workspace during one call of a hook. ``close`` keeps what was learned about its sessions."""
 
     goes_on = True
+    permitted: frozenset[str] = frozenset()
+    """Rules that a person has allowed the pending call to break."""
     is_late = False
     """Whether the time is over: what is ready is answered, and nothing more is begun."""
 

@@ -6,8 +6,9 @@ import os
 from itertools import pairwise
 
 from brim.config.settings import PARTS
+from brim.figures import rounded
 from brim.record import Record
-from brim.tracking.gauge import bar, percent, short_count
+from brim.tracking.gauge import bar, percent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -149,13 +150,11 @@ def _percent(status: Status, look: Look) -> Part:
 def _tokens(status: Status) -> Part:
     used, window = status.used_tokens, status.context_window
     if used is not None and window is not None:
-        return _said("", f"{used:,} of {window:,}", f"{short_count(used)}/{short_count(window)}")
+        return _said("", f"{used:,} of {window:,}", f"{rounded(used)}/{rounded(window)}")
     if used is not None:
-        return _said("", f"{used:,} tokens", short_count(used))
+        return _said("", f"{used:,} tokens", rounded(used))
     if window is not None:
-        return _said(
-            "faint", f"window {window:,}{', emptied' if status.emptied else ''}", f"window {short_count(window)}"
-        )
+        return _said("faint", f"window {window:,}{', emptied' if status.emptied else ''}", f"window {rounded(window)}")
     return []
 
 
@@ -187,7 +186,7 @@ def _cache(status: Status, until: struct_time | None) -> Part:
         words = [f"cache warm until {clock}", f"warm until {clock}"] if clock else ["cache warm"]
         return _said("faint", *words, "warm")
     if status.cache == "cold":
-        again = f"cache cold, {short_count(status.recache_tokens)} again" if status.recache_tokens else ""
+        again = f"cache cold, {rounded(status.recache_tokens)} again" if status.recache_tokens else ""
         return _said("yellow", again, "cache cold", "cold")
     return []
 

@@ -74,13 +74,15 @@ def write_turn(
     noted = state.kept(_NOTED)
     offsets = {key: at for key, at in noted.items() if type(at) is int} if isinstance(noted, dict) else {}
     size = size_of(path)
-    start = offsets.get(agent, 0)
-    start = max(start if start <= size else 0, size - MOST)
+    known = offsets.get(agent, 0) if offsets.get(agent, 0) <= size else 0
+    start = max(known, size - MOST)
     model = ScratchModel(session=call.session, root=workspace.project or "")
     until = workspace.clock() + _seconds(state, size - start, seconds)
     end = start
     if size > start:
-        end = _extract(model, call, path, start, agent, is_late=lambda: workspace.clock() > until, seen=seen)
+        end = _extract(
+            model, call, path, start, agent, known=known, is_late=lambda: workspace.clock() > until, seen=seen
+        )
     if model.entries or _is_behind(writer):
         writer.write_scratch(model)
     state.keep(_BEGUN, 0)
@@ -107,10 +109,11 @@ def _extract(
     start: int,
     agent: str,
     *,
+    known: int,
     is_late: Callable[[], bool],
     seen: list[Event] | None = None,
 ) -> int:
-    """Give *model* the events of *path* from *start* on; return how far it came."""
+    """Give *model* the events of *path* from *start* on; return how far it came. It keeps none from before *known*."""
     reader = AnyReader(FORMATS[call.agent])
     reader.agent = agent
     feed: Feed | None = None
@@ -120,6 +123,8 @@ def _extract(
             feed = Feed(reader=reader, start=at)
         for event in feed.feed(data):
             model.extract(event if event.session == call.session else event.replace(session=call.session))
+            if event.at < known:  # Codex writes a prompt in two lines: read from the second on, it has another id
+                model.forget()
             if seen is not None:
                 seen.append(event)
         if late := is_late() and feed.offset > start:

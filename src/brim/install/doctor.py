@@ -61,7 +61,7 @@ from brim.workspace import DATABASE, Workspace
 OK, OFF, WRONG = "ok", "off", "wrong"
 """It works; it isn't used, or is worth knowing; it has to be corrected."""
 FIX = "brim doctor --fix"
-RUNS = 5
+RUNS = 3
 RULE = "Say that brim answers."
 SECONDS = 10.0
 """A launcher that takes longer doesn't answer."""
@@ -223,7 +223,7 @@ class _Doctor:
             yield Finding(WRONG, "launcher", f"{status}: is not there, so no status line is shown", FIX)
         python = interpreter_of(launcher)
         if not os.access(launcher, os.X_OK):
-            yield Finding(WRONG, "launcher", f"{launcher}: is not there, so no hook runs", FIX)
+            yield Finding(WRONG, "launcher", f"{launcher}: missing, so no hook runs", FIX)
         elif not os.access(python, os.X_OK):
             yield Finding(WRONG, "launcher", f"{launcher}: its Python {python or '?'} is gone, so no hook runs", FIX)
         else:
@@ -284,7 +284,7 @@ class _Doctor:
                 without = "; until then agents go on without this project" if scope == "project" else ""
                 yield Finding(WRONG, "store", f"{error}{without}", FIX if is_older else "", **facts)
             else:
-                text = f"{path}: {number:,} rule{'' if number == 1 else 's'}, version {version} of the file"
+                text = f"{path}: {number:,} rule{'' if number == 1 else 's'}, schema {version}"
                 facts |= {"version": version, "behaviors": number}
                 if version < VERSION:
                     text = f"{text}: 'brim upgrade' brings it up to date, to {VERSION}"
@@ -295,7 +295,7 @@ class _Doctor:
     def _trust(self) -> Iterator[Finding]:
         project = self.here.project
         facts: dict[str, Any] = {"project": project}
-        state, text = OFF, "there is none here: agents are told your own rules"
+        state, text = OFF, "no project here: agents hear only your own rules"
         if project is not None:
             facts["trusted"] = is_trusted(project, self.here.home)
             text = f"{project}: is not trusted, so agents are told only your own rules: brim trust"

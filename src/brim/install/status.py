@@ -8,14 +8,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from brim.behaviors.behavior import LIVE, Status
+from brim.errors import BrimError
 from brim.figures import counted
 from brim.hooks.process import is_paused
 from brim.hooks.standing import project_status
-from brim.install.agents import NAMES, is_present
+from brim.install.agents import NAMES, has_plugin, is_present
 from brim.install.receipt import read_records
 from brim.install.rule_files import shared_news
 from brim.spend.ledger import ScopeStatus
+from brim.spend.periods import EVERYWHERE
 from brim.store.backup import lost_rules
+from brim.store.limits import LimitRow, Limits
 from brim.store.suggestions import Suggestions
 from brim.tracking.plan_windows import PlanWindow, current_plan_windows
 from brim.workspace import DATABASE, Workspace
@@ -30,6 +33,8 @@ class HomeStatus:
     rules: Mapping[str, int]
     """How many there are of the ``project`` and of the ``user``, and how many notes and corrections wait."""
     spending: ScopeStatus | None
+    limits: tuple[LimitRow, ...]
+    """Those of this project, of each of its sessions, and of all projects."""
     plan_windows: tuple[PlanWindow, ...]
     paused: bool
     installed: bool
@@ -42,6 +47,7 @@ class HomeStatus:
             **vars(self),
             "rules": dict(self.rules),
             "spending": None if self.spending is None else self.spending.to_dict(),
+            "limits": [each.to_dict() for each in self.limits],
             "plan_windows": [each.to_dict() for each in self.plan_windows],
             "attention": [{"text": text, "fix": fix} for text, fix in self.attention],
         }
@@ -52,7 +58,7 @@ def home_status(workspace: Workspace, *, almost_full: bool = False) -> HomeStatu
 
     A *workspace* that goes on says so if a project can't be read.
     """
-    installed, paused = bool(read_records(workspace.home)), is_paused(workspace.home)
+    installed, paused = is_installed(workspace), is_paused(workspace.home)
     with workspace.open() as scopes:
         live = [(each.scope, each.status) for each in scopes.behaviors(LIVE)]
         changes = workspace.changes_of(scopes)
@@ -82,7 +88,25 @@ def home_status(workspace: Workspace, *, almost_full: bool = False) -> HomeStatu
     ]
     attention = tuple((text, fix) for wanted, text, fix in wants if wanted)
     plan = tuple(current_plan_windows(workspace.environ, workspace.now))
-    return HomeStatus(workspace.project, workspace.trusted, rules, spending, plan, paused, installed, attention)
+    limits = _limits(workspace)
+    return HomeStatus(workspace.project, workspace.trusted, rules, spending, limits, plan, paused, installed, attention)
+
+
+def is_installed(workspace: Workspace) -> bool:
+    """Whether brim is in an agent of this person, by ``brim init`` or as a plugin."""
+    return bool(read_records(workspace.home)) or any(has_plugin(agent, workspace.environ) for agent in NAMES)
+
+
+def _limits(workspace: Workspace) -> tuple[LimitRow, ...]:
+    if not os.path.exists(workspace.database):
+        return ()
+    try:
+        with workspace.open_ledger() as ledger:
+            place, home, environ = workspace.place, workspace.home, workspace.environ
+            limits = Limits(ledger, place=place, home=home, environ=environ, now=workspace.now)
+            return (*limits.rows(ledger.project(place, claim=False)), *limits.rows(EVERYWHERE))
+    except BrimError:
+        return ()
 
 
 def _about_project(workspace: Workspace, rules: int, changes: str) -> list[tuple[bool, str, str]]:

@@ -89,11 +89,6 @@ class Compaction:
     """What ``tokens`` rests on."""
 
     @property
-    def found_again(self) -> tuple[Lost, ...]:
-        """What the agent had to find again, with its cost."""
-        return tuple(item for item in self.items if item.turns or item.back in ("read", "changed", "run"))
-
-    @property
     def never(self) -> tuple[Lost, ...]:
         """What never came back."""
         return tuple(item for item in self.items if not item.back)

@@ -13,7 +13,7 @@ from brim.models.light import lookup
 from brim.models.windows import MemoryWindowStore, remember_in, report_window
 from brim.spend.limits import CostBudget
 from brim.spend.meter import SpendMeter
-from brim.spend.money import micro_dollars
+from brim.spend.money import limit_in
 from brim.store.store import Store, open_store
 from brim.tokens.calibrate import Calibration
 from brim.tokens.counters import counter_for
@@ -76,9 +76,7 @@ class Watch:
         config = self._config
         self.budget = budget_of(config)
         self.meter = SpendMeter()
-        limit = config["spend.limit"]
-        most = None if limit is None else micro_dollars(repr(limit), up=False)
-        self.money = CostBudget(most, config["spend.warn"])
+        self.money = CostBudget(limit_in(config["spend.limit"]), config["spend.warn"])
         self.cost_notice: Notice | None = None
         self.time: float | None = None
         self.notice: Notice | None = None

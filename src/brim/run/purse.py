@@ -239,11 +239,8 @@ def scope_of(place: str, run: str, ledger: Ledger | None = None) -> str:
 def question(budget: CostBudget) -> str:
     """Return the question at the limit of *budget*."""
     whose = f" in {budget.scope}" if budget.scope else ""
-    rest = (
-        f"; {in_unit(budget.held, budget.unit)} is held back for the wrap-up"
-        if budget.held and budget.unit != PERCENT
-        else ""
-    )
+    left = 0 if budget.unit == PERCENT else min(budget.held, (budget.limit or 0) - budget.spent)
+    rest = f"; {in_unit(left, budget.unit)} is held back for the wrap-up" if left > 0 else ""
     what, unit = {USD: ("cost limit", "USD"), TOKENS: ("limit", "N")}.get(budget.unit, ("limit", "PERCENT"))
     return (
         f"The {what} is reached{whose}: {spent_of(budget)} is spent{budget.when}{rest}.\n"

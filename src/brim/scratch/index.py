@@ -116,7 +116,7 @@ def sentence(entry: Entry, width: int | None = None) -> str:
 
 def _parts(entry: Entry) -> list[Part]:
     refs = entry.refs
-    # Only brim's own words: a journal is a file, and anybody may have written to it.
+    # Only brim's own words: a journal is a file, and anyone may have written to it.
     parts = [Part(f"{refs['noun']} ", whole=True)] if refs.get("noun") in ("todo", "plan", "call") else []
     parts.append(Part(entry.text, quoted=entry.quoted))
     if "outcome" in refs:

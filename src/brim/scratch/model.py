@@ -109,6 +109,10 @@ class ScratchModel:
         view.job, view.phase = draft("job", self.job).text, draft("job", self.phase).text
         return render_index(view, folder)
 
+    def forget(self) -> None:
+        """Leave out the entries so far: a journal holds them. What they say about later events stays known."""
+        self._entries.clear()
+
     def written(self, at: int, entry: Entry) -> None:
         """Note that the entry at *at* is in a journal as *entry*. The writer calls this."""
         self._entries[at] = self._entries[at].replace(number=entry.number)

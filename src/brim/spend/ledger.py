@@ -153,7 +153,7 @@ class Ledger(Protocol):
     - What is admitted never exceeds a limit: settled + reserved + the new amount fits in the scope and in every scope
       above it, decided at one moment, whatever else is reserved at the same time.
     - A reservation ends: by ``settle``, by ``release``, or at the end of its lease, when it is charged in full, because
-      the call may have been sent. That happens at the next operation of anybody.
+      the call may have been sent. That happens at the next operation, whichever process makes it.
     - The same request id twice is the same reservation. What was settled is there after any crash.
     - A limit, what was spent under it and what a person answered outlast the process: nothing starts over on resume.
     """

@@ -235,7 +235,8 @@ class CostLimit(CostNotice):
     """What didn't fit any more; 0 if the limit was reached by spending."""
 
     def __str__(self) -> str:
-        held = f", {self._said(self.held)} is held back for the wrap-up" if self.held else ""
+        left = self.held if self.limit is None else min(self.held, self.limit - self.spent)
+        held = f", {self._said(left)} is held back for the wrap-up" if left > 0 else ""
         what = "the cost limit is reached" if self.unit == "usd" else "the limit is reached"
         if self.wanted:
             what = f"another {self._said(self.wanted)} does not fit under the cost limit"

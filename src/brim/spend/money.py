@@ -58,6 +58,11 @@ def micro_dollars(text: str | float | Decimal, *, up: bool = True) -> int:
         raise InputError(f"{text[:40]!r} isn't an amount in US dollars: use 0.25 or $0.25, at most 1e9") from None
 
 
+def limit_in(dollars: float | None) -> int | None:
+    """Return a limit of the settings in micro-dollars, rounded down; None means no limit."""
+    return None if dollars is None else micro_dollars(dollars, up=False)
+
+
 def in_dollars(amount: int) -> str:
     """Return *amount*, in micro-dollars, for a person.
 

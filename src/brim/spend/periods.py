@@ -70,12 +70,14 @@ def read_ceiling(text: str, *, subagent: bool = False) -> Ceiling:
         if not amount and any(digit in much for digit in "123456789"):  # too small to be counted
             raise ValueError(much)
         period = _window(per) if unit == PERCENT else per.strip().lower() or TOTAL
-        if unit != PERCENT and ((slash and period not in SPANS[:4]) or (subagent and slash)):
+        if unit != PERCENT and slash and period not in SPANS[:4]:
             raise ValueError(period)
     except ValueError:
         raise InputError(f'"{text[:40]}" isn\'t a limit. Try {_EXAMPLES}.') from None
     if subagent and unit == PERCENT:
         raise InputError("a plan's window has no sub-agents: leave out --subagent")
+    if subagent and slash:
+        raise InputError("a sub-agent's limit is for its whole life: try --subagent 2 or --subagent 200k tokens")
     return Ceiling(amount, unit, SUBAGENT if subagent else period)
 
 

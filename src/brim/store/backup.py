@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from brim._sha import sha256_hex
 from brim.config.retention import NEWEST_COPIES, OTHER_COPIES
 from brim.errors import InputError, StoreError
-from brim.store.database import ERRORS, TIMEOUT, VERSION, Database, checked_version, connect, in_words, log_ahead
+from brim.store.database import ERRORS, VERSION, Database, checked_version, connect, in_words, log_ahead
 from brim.store.project import PARTS, check_ours, make_folder
 from brim.store.store import open_store
 
@@ -70,7 +70,7 @@ def restore(backup: str, store_path: str) -> str | None:
                     os.unlink(store_path + part)
             _copy(source, store_path)
             with connect(store_path) as restored:
-                log_ahead(restored, TIMEOUT)
+                log_ahead(restored)
             return kept if os.path.lexists(kept) else None
     except OSError as error:
         raise StoreError(f"{store_path}: cannot be restored: {error.strerror or error}") from None

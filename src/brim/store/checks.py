@@ -10,6 +10,7 @@ from brim.behaviors.behavior import LIVE, Edge
 from brim.behaviors.graph import Problem, check
 from brim.config.values import Config
 from brim.errors import BrimError, StoreError
+from brim.figures import counted
 from brim.store.rulebook import alike_pairs, duplicate_pairs, unmarked_conflicts
 from brim.store.scopes import Scopes
 from brim.store.store import Store, open_store
@@ -81,8 +82,7 @@ def stale_problems(scopes: Scopes) -> list[Problem]:
     for store in scopes.stores.values():
         stale = store.stale_ids()
         if stale:
-            many = f"{len(stale):,} rule{'' if len(stale) == 1 else 's'}"
-            text = f"{store.path}: the lines of {many} are not counted, so length is charged"
+            text = f"{store.path}: the lines of {counted(len(stale), 'rule')} are not counted, so length is charged"
             problems.append(Problem("stale-costs", tuple(stale), text, "'brim rules check --fix' counts them"))
     return problems
 
@@ -99,14 +99,14 @@ def hints(scopes: Scopes, config: Config) -> list[Problem]:
             found.append(Problem("overridden", (each.id,), text, fix))
     found += _contradictions(scopes)
     if likely := alike_pairs(scopes, config):
-        text = f"{len(likely):,} pair{'' if len(likely) == 1 else 's'} of rules may say the same"
+        text = f"{counted(len(likely), 'pair')} of rules may say the same"
         found.append(Problem("alike", (), text, "'brim rules dedupe' shows them"))
     pairs = duplicate_pairs(scopes, config)
     for one, other, _ in pairs[:5]:
         text = f"{one.name} ({one.id}) and {other.name} ({other.id}) say nearly the same"
         found.append(Problem("near-duplicate", (one.id, other.id), text, "'brim rules dedupe' merges them"))
     if len(pairs) > 5:
-        text = f"{len(pairs) - 5:,} pair{'' if len(pairs) == 6 else 's'} more nearly the same"
+        text = f"{counted(len(pairs) - 5, 'pair')} more nearly the same"
         found.append(Problem("near-duplicate", (), text, "'brim rules dedupe'"))
     return found
 
@@ -124,7 +124,7 @@ def _contradictions(scopes: Scopes) -> list[Problem]:
         for newer, each in found[:5]
     ]
     if len(found) > 5:
-        text = f"{len(found) - 5:,} more pair{'' if len(found) == 6 else 's'} of rules contradict each other"
+        text = f"{counted(len(found) - 5, 'more pair')} of rules contradict each other"
         problems.append(Problem("contradiction", (), text, "'brim rules check --fix' marks them"))
     return problems
 

@@ -45,6 +45,9 @@ READABLE = 2
 TIMEOUT = 5.0
 """Seconds that a command waits for another writer; a hook, for which an agent waits, asks for less."""
 
+LOOK = 0.02
+"""Seconds after which waiting for a writer begins again. SQLite looks ever less often, so the oldest would starve."""
+
 QUERY, SHORT_QUERY = 30.0, 0.5
 """Seconds that one statement may take; the second in a hook."""
 
@@ -116,7 +119,7 @@ def open_database(
             text = f"{path}: is of an older brim {versions}: 'brim upgrade' brings it up to date"
             raise StoreError(text, "older")
         if found < version and migrate:
-            bring_up_to_date(database, migrations, version, timeout)
+            bring_up_to_date(database, migrations, version)
         database.version = version if migrate else found
     except BaseException:
         database.close()
@@ -173,12 +176,19 @@ def _made_of(version: int) -> Any:
         return json.load(file)
 
 
-def bring_up_to_date(database: Database, migrations: str, version: int, timeout: float) -> None:
+def _making(version: int) -> list[str]:
+    """Return the statements that make a file of *version*: tables come before what is about them."""
+    rows = [(kind != "table", sql) for kind, name, _, sql in _made_of(version) if not name.startswith("sqlite_")]
+    return [sql for _, sql in sorted(rows)]
+
+
+def bring_up_to_date(database: Database, migrations: str, version: int) -> None:
     """Run the migrations that *database* lacks, whichever of several processes comes first.
 
-    Before the first one, a copy is kept that the version before can open: ``database.kept``.
+    A new file is made as they would leave it, in half the time. Before the first one in an older file, a copy is kept
+    that the version before can open: ``database.kept``.
     """
-    log_ahead(database, timeout)
+    log_ahead(database)
     is_first = True
     while True:
         with database.writing():
@@ -190,7 +200,12 @@ def bring_up_to_date(database: Database, migrations: str, version: int, timeout:
 
                 database.kept = keep_version(database.path, number - 1)
             is_first = False
-            for statement in statements(os.path.join(migrations, f"{number:04}.sql")):
+            if number == 1 and migrations == MIGRATIONS:
+                number = version
+                steps = _making(version)
+            else:
+                steps = statements(os.path.join(migrations, f"{number:04}.sql"))
+            for statement in steps:
                 database.run(statement)
             database.run(f"PRAGMA application_id = {APPLICATION}")
             database.run(f"PRAGMA user_version = {number}")
@@ -201,7 +216,7 @@ def upgrade(database: Database) -> None:
     if database.version < VERSION and not database.readonly:
         if os.path.getsize(database.path) > THOROUGH:
             raise StoreError(f"{database.path}: is of an older brim: 'brim upgrade' brings it up to date", "older")
-        bring_up_to_date(database, MIGRATIONS, VERSION, 0.0)
+        bring_up_to_date(database, MIGRATIONS, VERSION)
         database.version = VERSION
 
 
@@ -217,20 +232,12 @@ def statements(path: str) -> list[str]:
     return found
 
 
-def log_ahead(database: Database, timeout: float) -> None:
-    """Switch to write-ahead logging, which the file remembers. SQLite does not wait for others here, so this does.
+def log_ahead(database: Database) -> None:
+    """Switch to write-ahead logging, which the file remembers.
 
     A file system without shared memory keeps the old journal, which is slower and as safe.
     """
-    until = time.monotonic() + timeout
-    while True:
-        try:
-            database.row("PRAGMA journal_mode = WAL")
-            return
-        except StoreError as error:
-            if error.reason != "busy" or time.monotonic() >= until:
-                raise
-        time.sleep(0.01)
+    database.row("PRAGMA journal_mode = WAL")
 
 
 class Closing:
@@ -256,9 +263,10 @@ class Database(Closing):
     """Where the file is kept as it was before it was brought up to date; empty if it wasn't."""
 
     def __init__(
-        self, path: str, connection: sqlite3.Connection, *, readonly: bool = False, hurried: bool = False
+        self, path: str, connection: sqlite3.Connection, *, readonly: bool = False, timeout: float = TIMEOUT
     ) -> None:
         self.path, self.readonly = path, readonly
+        hurried, self._timeout = timeout < HURRIED, timeout
         self.version = 0
         """The version of the file, as ``open_database`` found or made it."""
         self._connection, self._seconds = connection, SHORT_QUERY if hurried else QUERY
@@ -371,7 +379,17 @@ class Database(Closing):
         other.copy_to(self._connection)
 
     def _run(self, sql: str, values: Sequence[object]) -> tuple[list[Any], int]:
-        """Return the rows that *sql* gives, and how many it changed."""
+        """Return the rows that *sql* gives, and how many it changed. It waits for others, also where SQLite doesn't."""
+        until = time.monotonic() + self._timeout
+        while True:
+            try:
+                return self._try(sql, values)
+            except StoreError as error:
+                if error.reason != "busy" or time.monotonic() >= until:
+                    raise
+            time.sleep(0.001)
+
+    def _try(self, sql: str, values: Sequence[object]) -> tuple[list[Any], int]:
         self._until[0] = time.monotonic() + self._seconds
         try:
             try:
@@ -427,7 +445,7 @@ def connect(path: str, *, timeout: float = TIMEOUT, readonly: bool = False) -> D
             readonly = True
     except ERRORS as error:
         raise in_words(error, path) from None
-    return Database(path, connection, readonly=readonly, hurried=timeout < HURRIED)
+    return Database(path, connection, readonly=readonly, timeout=timeout)
 
 
 def _check_header(path: str) -> None:
@@ -476,7 +494,8 @@ def _connection(path: str, mode: str, timeout: float, *first: str) -> sqlite3.Co
     connection = sqlite3.connect(uri, timeout=timeout, isolation_level=None, uri=True, check_same_thread=False)
     try:
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
-        for pragma in (*first, "user_version", "foreign_keys = ON", "synchronous = NORMAL", *CAREFUL):
+        looks = (f"busy_timeout = {LOOK * 1000:.0f}",) if timeout >= HURRIED else ()
+        for pragma in (*first, "user_version", "foreign_keys = ON", "synchronous = NORMAL", *CAREFUL, *looks):
             connection.execute(f"PRAGMA {pragma}")
     except BaseException:
         connection.close()

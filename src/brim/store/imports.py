@@ -20,6 +20,7 @@ from brim.behaviors.learning import Known, cleaned, id_of, infer_tags, learn, lo
 from brim.behaviors.markdown import Rule, RuleFile, read_rules
 from brim.behaviors.when import When
 from brim.errors import InputError
+from brim.figures import counted
 from brim.masking import mask
 from brim.store.events import Event
 from brim.store.loaded import LoadedFile, Loader, note_files, noted_files
@@ -438,7 +439,7 @@ def store_merged(scopes: Scopes, kept: Behavior, gone: Behavior, now: float) -> 
     moved = _moved(scopes, kept, gone)
     changes = merged.changes
     if moved:
-        changes += (f"{len(moved):,} connection{'' if len(moved) == 1 else 's'} taken over",)
+        changes += (f"{counted(len(moved), 'connection')} taken over",)
     scopes.put(merged.kept, event="merged", now=now, text=gone.canonical, other=gone.id, changes=list(changes))
     scopes.put(merged.superseded, event="superseded", now=now, by=kept.id)
     for edge in moved:

@@ -452,13 +452,8 @@ def _reserve(books: Books, order: Order) -> Reservation | LimitReached:
         if refused is not None:
             books.ask(each, wanted=wanted)
             return refused
-    about: Any = {
-        "lease_end": books.now + order.lease,
-        "purpose": order.purpose,
-        "tokens": tokens,
-        "made_at": books.now,
-    }
-    reserved = Reservation(id, scope, order.amount, **about)
+    ends, purpose = books.now + order.lease, order.purpose
+    reserved = Reservation(id, scope, order.amount, lease_end=ends, purpose=purpose, tokens=tokens, made_at=books.now)
     books.replace(None, reserved, made_with=order.made_with)
     return reserved
 
@@ -485,8 +480,7 @@ def _record(books: Books, order: Order) -> Reservation:
             raise InputError(f"{id}: belongs to {found.scope}, not to {scope}")
         return _settled(books, found, amount, tokens, when=order.at)
     made = books.now if order.at is None else min(order.at, books.now)
-    about: Any = {"lease_end": books.now, "purpose": RECORDED, "charged_tokens": tokens, "made_at": made}
-    recorded = Reservation(id, scope, 0, amount, SETTLED, **about)
+    recorded = Reservation(id, scope, 0, amount, SETTLED, books.now, RECORDED, charged_tokens=tokens, made_at=made)
     books.replace(None, recorded, "recorded", made_with=order.made_with)
     return recorded
 
@@ -555,9 +549,11 @@ def _answered(books: Books, name: str, answer: str | Raise) -> list[Scope | Allo
             named = [each for each in own if each.unit == answer.unit]
         if len(named) > 1:
             raise InputError(f"{name}: which limit? There are {', '.join(str(each.ceiling) for each in named)}")
-        if named or not scope:
-            return [*named] if named else _none_to_raise(name)
-        return scope if scope[0].limit.amount is not None or not own else _none_to_raise(name)
+        if named:
+            return [*named]
+        if scope and (scope[0].limit.amount is not None or not own):
+            return scope
+        raise InputError(f"{name}: there is no such limit to raise: 'brim limit' shows those there are")
     if answer == "continue":
         reached = [each for each in own if each.limit.state == ASKED or each.limit.room(each.taken) == 0]
         is_asked = bool(scope) and (scope[0].limit.state != OPEN or scope[0].limit.room(scope[0].taken) == 0)
@@ -565,10 +561,6 @@ def _answered(books: Books, name: str, answer: str | Raise) -> list[Scope | Allo
     if not scope:
         raise InputError("wrap-up and stop are for one project: name it, or leave out --all")
     return scope
-
-
-def _none_to_raise(name: str) -> list[Scope | Allowance]:
-    raise InputError(f"{name}: there is no such limit to raise: 'brim limit' shows those there are")
 
 
 def refusal(about: Scope | Allowance, amount: int, purpose: str, ending: bool) -> LimitReached | None:
@@ -589,8 +581,8 @@ def refusal(about: Scope | Allowance, amount: int, purpose: str, ending: bool) -
         CLOSED: f"{name}: is closed: 'brim limit continue {name}' opens it",
         WRAPPING_UP: f"{name}: is being wrapped up, and only requests for that are admitted",
     }.get(reason) or f"{name}: {in_unit(amount, unit)} more does not fit: {', '.join(parts)}{answers}"
-    sums: dict[str, Any] = {"limit": limit.amount, "spent": about.spent, "reserved": about.reserved, "room": room}
-    return LimitReached(text, scope=about.scope, reason=reason or "limit", amount=amount, unit=unit, **sums)
+    what: dict[str, Any] = {"scope": about.scope, "reason": reason or "limit", "amount": amount, "unit": unit}
+    return LimitReached(text, **what, limit=limit.amount, spent=about.spent, reserved=about.reserved, room=room)
 
 
 def _checked_scope(scope: str) -> str:

@@ -7,23 +7,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
 from brim.errors import InputError
+from brim.figures import dollars
 from brim.spend.ledger import ScopeStatus, lineage
 from brim.spend.limits import ASKED, OPEN, Limit, Raise
 from brim.spend.periods import (
     EVERYWHERE,
     PERCENT,
     SPANS,
+    SUBAGENT,
     TOTAL,
     UNITS,
     USD,
     Allowance,
     Ceiling,
+    in_unit,
     local_zone,
     plan_readings,
     read_ceiling,
@@ -56,6 +58,16 @@ class LimitRow:
     """Whether it is the limit of every session or sub-agent below; then nothing is spent under it itself."""
     read_at: float | None = None
     """When a plan's window was read; None for other limits, and if it wasn't."""
+
+    @property
+    def said(self) -> str:
+        """The limit with its unit: $5.00/day, 2M tokens/day, 90%/5h."""
+        per = str(Ceiling(0, self.unit, self.period)).partition("/")[2] or ("sub-agent" * (self.period == SUBAGENT))
+        return f"{self.in_words(self.amount)}/{per}" if per else f"{self.in_words(self.amount)} in all"
+
+    def in_words(self, amount: int, *, up: bool = False) -> str:
+        """Return *amount* in its unit, for a person; money is rounded *up* or down to the cent."""
+        return dollars(amount, up=up) if self.unit == USD else in_unit(amount, self.unit)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields."""
@@ -225,15 +237,16 @@ class Limits:
         is_ended = answer == "continue" and own.state not in (OPEN, ASKED)
         if is_ended:
             self.ledger.limit(scope, own.limit, anew=True, default=own.is_default)
-        with suppress(*([InputError] if is_ended else [])):  # nothing was asked: it is open, and that is all
-            try:
-                self.ledger.answer(scope, answer)
-            except InputError as error:
-                held = self._held_below(scope) if answer == "continue" and not is_ended else []
-                if not held:
-                    raise
-                commands = ", ".join(f"brim limit continue {each}" for each in held)
-                raise InputError(f"{error}. A limit below was reached: {commands}") from None
+        try:
+            self.ledger.answer(scope, answer)
+        except InputError as error:
+            if is_ended:  # nothing was asked: it is open, and that is all
+                return self.rows(scope)
+            held = self._held_below(scope) if answer == "continue" else []
+            if not held:
+                raise
+            commands = ", ".join(f"brim limit continue {each}" for each in held)
+            raise InputError(f"{error}. A limit below was reached: {commands}") from None
         return self.rows(scope)
 
     def _held_below(self, scope: str) -> list[str]:

@@ -346,7 +346,7 @@ class Scopes(Closing):
         return self.home.session(session, agent, **limits)
 
     def session_seen(self, session: str, agent: str = "", **limits: Any) -> Session:
-        """Return the state of a session to look at, without waiting for anybody: see ``brim.store.sessions``."""
+        """Return the state of a session to look at, without waiting for a lock: see ``brim.store.sessions``."""
         from brim.store.sessions import session_seen
 
         return session_seen(self.home.database, session, agent, **limits)
@@ -459,8 +459,7 @@ def _of(scope: str, behavior: Behavior) -> Behavior:
 
 def _holding(behavior: Behavior) -> tuple[bool, float, str]:
     """Return by what the one of two contradicting rules is found that holds: the later one that a person taught."""
-    at = max(behavior.provenance.at or 0.0, behavior.created_at or 0.0)
-    return behavior.status is Status.ACTIVE, at, behavior.id
+    return behavior.status is Status.ACTIVE, behavior.taught_at, behavior.id
 
 
 def in_force(ids: Collection[str], user: Known, project: Known) -> dict[str, InForce]:

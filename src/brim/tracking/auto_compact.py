@@ -11,8 +11,9 @@ import json
 import os
 
 from brim.config.places import home_folder
+from brim.figures import rounded
 from brim.record import Record
-from brim.tracking.gauge import percent, short_count
+from brim.tracking.gauge import percent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,12 +58,12 @@ class AutoCompact(Record):
 
         Claude Code counts the last prompt and its answer, which will be in the next one.
         """
-        left = short_count(self.left(used))
+        left = rounded(self.left(used))
         if self.at is not None:
             return [f"{left} to auto-compact", f"{left} left"] if self.left(used) else ["auto-compact due"]
         if self.off:
             return [f"{left} left, auto-compact off", f"{left} left"]
-        full, usable = percent(used / self.usable), short_count(self.usable)
+        full, usable = percent(used / self.usable), rounded(self.usable)
         return [f"{left} left ({full} of the usable {usable})", f"{left} left ({full} of {usable})", f"{left} left"]
 
 

@@ -41,15 +41,6 @@ def percent(share: float) -> str:
     return "<1%" if share > 0 and whole == 0 else f"{whole:,}%"
 
 
-def short_count(tokens: int) -> str:
-    """Return *tokens* in three digits or so: ``842``, ``13.5k``, ``200k``, ``1M``."""
-    for size, unit in ((1_000_000, "M"), (1_000, "k")):
-        if tokens >= size * 0.9995:
-            number = f"{tokens / size:.1f}" if tokens < 99.95 * size else f"{tokens / size:.0f}"
-            return number.removesuffix(".0") + unit
-    return str(tokens)
-
-
 def column(share: float, width: int) -> int:
     """Return the column of a bar of *width* columns that *share* falls on."""
     return min(width - 1, max(0, round(share * width)))

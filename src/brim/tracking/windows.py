@@ -232,7 +232,7 @@ class Occupancy:
         return not known
 
     def _total(self, event: RunTotal) -> bool:
-        """Take a sum; return whether it is the occupancy, as far as anybody knows.
+        """Take a sum; return whether it is the occupancy, as far as is known.
 
         It settles what was written. The sum of a run is the occupancy only while no call has ever reported: with
         several calls it is several times the window. The sum of a session never is. Claude's is of one run, Codex's and

@@ -14,11 +14,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from brim.errors import InputError
-from brim.figures import dollars
 from brim.report.usage import Gathered, UsageReport, usage_report
 from brim.spend.limits import OPEN, Limit
-from brim.spend.money import micro_dollars
-from brim.spend.periods import EVERYWHERE, PERCENT, USD, Ceiling, in_unit, read_ceiling
+from brim.spend.money import limit_in
+from brim.spend.periods import EVERYWHERE, PERCENT, read_ceiling
 from brim.store.limits import LimitRow, Limits, ProjectRow
 from brim.tracking.sessions import SessionFile
 from brim.ui.place import Place, page
@@ -46,8 +45,8 @@ def projects_of(workspace: Workspace, limits: Limits | None) -> list[ProjectRow]
     """Return every project with its limits, as ``brim limit`` shows them."""
     if limits is None:
         return []
-    limit = workspace.config["spend.limit"]
-    return limits.projects(default=None if limit is None else Limit(micro_dollars(repr(limit), up=False)))
+    default = limit_in(workspace.config["spend.limit"])
+    return limits.projects(default=None if default is None else Limit(default))
 
 
 @dataclass(frozen=True)
@@ -55,11 +54,8 @@ class Bar:
     """One limit as it is drawn."""
 
     row: LimitRow
-    said: str
     spent: str
     left: str
-    kept: str
-    """For the wrap-up."""
     share: float
     """Of the limit that is spent, at most 1."""
     level: str
@@ -68,18 +64,11 @@ class Bar:
 
 def bar(row: LimitRow) -> Bar:
     """Return how *row* is drawn."""
-    per = str(Ceiling(0, row.unit, row.period)).partition("/")[2]
-    said = _amount(row.amount, row.unit)
-    said = f"{said}/{per}" if per else f"{said} for each sub-agent" if row.period == "subagent" else f"{said} in all"
-    spent = "" if row.each or (row.unit == PERCENT and row.read_at is None) else _amount(row.spent, row.unit, up=True)
+    is_known = not row.each and (row.unit != PERCENT or row.read_at is not None)
+    spent = row.in_words(row.spent, up=True) if is_known else ""
     share = min(1.0, row.spent / row.amount) if row.amount and spent else 0.0
     level = "compact" if row.left == 0 or row.state != OPEN else "warn" if share >= 0.8 else "ok"
-    left, kept = "" if row.each else _amount(row.left, row.unit), _amount(row.held, row.unit) if row.held else ""
-    return Bar(row, said, spent, left, kept, share, level if spent else "ok")
-
-
-def _amount(amount: int, unit: str, *, up: bool = False) -> str:
-    return dollars(amount, up=up) if unit == USD else in_unit(amount, unit)
+    return Bar(row, spent, "" if row.each else row.in_words(row.left), share, level if spent else "ok")
 
 
 def usage(place: Place, by: str, days: int) -> UsageReport:
@@ -153,10 +142,10 @@ def set_limit(place: Place, form: dict[str, str]) -> str:
         name = limits.name(scope)
         if action == "set":
             rows = limits.set(scope, [read_ceiling(text)])
-            return f"{name}: {', '.join(bar(each).said for each in rows)}."
+            return f"{name}: {', '.join(each.said for each in rows)}."
         if action == "remove":
             gone = limits.remove(scope, [text] if text else [])
-            return f"Removed from {name}: {', '.join(bar(each).said for each in gone)}."
+            return f"Removed from {name}: {', '.join(each.said for each in gone)}."
         if action not in ANSWERS:
             raise InputError(f"a limit isn't answered with {action[:40]!r}")
         limits.answer(scope, action, read_ceiling(text) if action == "raise" else None)

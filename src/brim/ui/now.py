@@ -15,7 +15,6 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from brim.errors import BrimError
-from brim.hooks.process import paused_until
 from brim.install import installation
 from brim.install.status import HomeStatus, home_status
 from brim.report.usage import UsageReport
@@ -114,7 +113,6 @@ class Standing:
 
     status: HomeStatus
     waiting: list[Waiting]
-    paused_until: float
 
 
 def standing(place: Place) -> Standing:
@@ -128,7 +126,7 @@ def standing(place: Place) -> Standing:
             if asked or project.state != OPEN:
                 state = asked.state if asked else project.state
                 waiting.append(Waiting(project.name, project.scope, state, asked))
-    return Standing(home_status(workspace), waiting, paused_until(workspace.home))
+    return Standing(home_status(workspace), waiting)
 
 
 def fragments(place: Place, live: list[Card], rest: list[Card], *, patience: float | None = 0.02) -> dict[str, str]:

@@ -201,11 +201,8 @@ def change_rule(place: Place, form: dict[str, str]) -> str:
 def _replace(scopes: Scopes, workspace: Workspace, rule: Behavior, text: str) -> str:
     if not text.strip():
         raise InputError("say the new rule")
-    config = workspace.config if rule.scope == "project" else workspace.config.yours
-    threshold = config["behaviors.near_duplicate"]
-    taught = teach(
-        scopes, {"right": text, "wrong": ""}, rule.scope, now=workspace.now, threshold=threshold, replaces=[rule]
-    )
+    about: dict[str, Any] = {"now": workspace.now, "threshold": workspace.near_duplicate(rule.scope)}
+    taught = teach(scopes, {"right": text, "wrong": ""}, rule.scope, replaces=[rule], **about)
     return f"{taught.learned.behavior.name} takes the place of {rule.name}."
 
 
@@ -249,8 +246,7 @@ def _teach(workspace: Workspace, scope: str, text: str, found: Suggestion | None
         raise InputError("say the rule in a sentence, such as: Use pnpm, not npm")
     if scope == "project":
         workspace.begin_project()
-    config = workspace.config if scope == "project" else workspace.config.yours
-    about: dict[str, Any] = {"now": workspace.now, "threshold": config["behaviors.near_duplicate"]}
+    about: dict[str, Any] = {"now": workspace.now, "threshold": workspace.near_duplicate(scope)}
     with workspace.open() as scopes:
         if found is not None:
             taught = accept_correction(scopes, Suggestions(workspace.home), found.number, text, scope, **about)

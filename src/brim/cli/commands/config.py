@@ -58,10 +58,10 @@ def complete_value(prefix: str, parsed_args: Any = None, **_: object) -> list[st
 
 @command(
     option("action", choices=list(TAKES), help="what to do"),
-    option("key", nargs="?", metavar="KEY", help="a setting; for list a part of it, or a*b", completer=complete_key),
+    option("key", nargs="?", metavar="KEY", help="a setting; for list, a part of it or a*b", completer=complete_key),
     option("value", nargs="?", metavar="VALUE", help="for set: its new value", completer=complete_value),
     one_of(
-        option("--user", **scope_option("user"), help="the user's file: the default of set and unset"),
+        option("--user", **scope_option("user"), help="your own file (default for set and unset)"),
         option("--project", **scope_option("project"), help="the project's file"),
     ),
     add_json,
@@ -73,12 +73,12 @@ def config(options: Namespace) -> int:
     ~/.brim/config.yaml, the default.
 
       list [PATTERN]   every setting with its value and where it was set
-      get KEY          one value; where it was set goes to standard error
-      set KEY VALUE    write it to the user's file, or with --project to the project's
-      unset KEY        take it out of that file again
+      get KEY          one value, and on standard error where it was set
+      set KEY VALUE    write it to your file, or with --project to the project's
+      unset KEY        remove it from that file
       path             the files that are read, lowest priority first
 
-    Comments and order in the file stay. brim refuses a change that would make the file wrong.
+    brim keeps comments and order in the file, and refuses a change that would make the file invalid.
 
     Examples:
       brim config list session

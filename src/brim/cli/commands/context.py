@@ -41,7 +41,7 @@ MOST_LEAVES = 8
 
 
 @command(
-    option("path", nargs="?", default="", metavar="SESSION", help="a session's file, its id or how that begins"),
+    option("path", nargs="?", default="", metavar="SESSION", help="a session's file, its id or the beginning of it"),
     option("--at", type=whole_number(1), metavar="N", help="show request N of the session (default: the last)"),
     option("--since", type=whole_number(1), metavar="M", help="also show what changed since request M, and its price"),
     option("--all", action="store_true", help="show every row, however small"),
@@ -50,11 +50,11 @@ MOST_LEAVES = 8
 def context(options: Namespace) -> int:
     """Show what fills the window of the current session.
 
-    Without SESSION, it is the newest of this project, or the newest of all if this project has none. 'brim watch'
-    follows it live. Exits with 1 if there is no session.
+    Without SESSION, brim shows the newest session of this project, or the newest of all if this project has none. 'brim
+    watch' follows a session live. Exits with 1 if there is no session.
 
-    The parts are counted with the ratio that earlier requests of the session show; what remains to the billed number is
-    a row of its own.
+    brim counts each part with the ratio at which earlier requests were billed. The row 'not explained' is the
+    difference to the billed tokens.
 
     Examples:
       brim context

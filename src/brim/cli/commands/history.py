@@ -255,9 +255,9 @@ def _cache_rows(cache: CacheEffect) -> list[list[str]]:
 def check(options: Namespace) -> int:
     """Check whether a provider would accept a history.
 
-    Every tool call needs its result, every result needs its call, and roles must be in the order that the
-    provider's API takes. FILE holds messages in JSON, a whole request body, or a Claude Code transcript. Exits with
-    1 if the history isn't valid. (To check stored rules, use 'brim rules check'.)
+    Every tool call needs its result, every result needs its call, and roles must be in the order that the provider's
+    API takes. FILE holds messages in JSON, a whole request body, or a Claude Code transcript. Exits with 1 if the
+    history isn't valid. (To check stored rules, use 'brim rules check'.)
 
     Examples:
       brim check chat.json

@@ -63,21 +63,21 @@ MOST_ASKED = 3
     option("text", nargs="?", metavar="TEXT", help="the rule; - reads it from standard input"),
     option("--right", metavar="TEXT", help="the same as TEXT"),
     option("--wrong", default="", metavar="TEXT", help="what was done instead; - reads it from standard input"),
-    option("--file", default="", metavar="FILE", help="file that it was about; its language becomes a condition"),
-    option("--task", default="", metavar="TASK", help="what was being done, such as testing; becomes a condition"),
+    option("--file", default="", metavar="FILE", help="file that it's about; its language becomes a condition"),
+    option("--task", default="", metavar="TASK", help="task that it's about, such as testing; becomes a condition"),
     option("--tags", default="", metavar="A,B", help="what it is about (default: inferred)"),
     option("--kind", metavar="KIND", help=f"one of {', '.join(BehaviorKind)} (default: inferred)"),
     option("--name", metavar="NAME", help="short name, A-Z a-z 0-9 . _ / - (default: from the text)"),
     option("--when", action="append", metavar="KEY=VALUE", help="apply only then (default: inferred); may be repeated"),
-    option("--block", action="append", default=[], metavar="COMMAND", help='also refuse it, as in "npm install"'),
+    option("--block", action="append", default=[], metavar="COMMAND", help='also refuse this, as in "npm install"'),
     option(
-        "--block-edit", action="append", default=[], metavar="GLOB", help='also refuse edits there, as in "dist/**"'
+        "--block-edit", action="append", default=[], metavar="GLOB", help='also refuse these edits, as in "dist/**"'
     ),
     option("--block-tool", action="append", default=[], metavar="NAME", help="also refuse this tool of an agent"),
-    option("--yes", "-y", action="store_true", help="don't ask about a block of nearly everything"),
+    option("--yes", "-y", action="store_true", help="don't ask if a block refuses nearly everything"),
     option("--summary", default="", metavar="TEXT", help="one line that keeps the meaning (default: from the text)"),
-    option("--priority", type=int, metavar="N", help="the higher one survives a merge (default: 0)"),
-    option("--replaces", action="append", default=[], metavar="RULE", help="put this rule away; may be repeated"),
+    option("--priority", type=int, metavar="N", help="in a merge, the rule with the higher one stays (default: 0)"),
+    option("--replaces", action="append", default=[], metavar="RULE", help="remove this rule; may be repeated"),
     option("--force-new", action="store_true", help="keep it apart from rules that say nearly the same"),
     option("--verbose", "-v", action="store_true", help="also show its id, kind, tags, tokens and file"),
     add_scope,
@@ -86,13 +86,13 @@ MOST_ASKED = 3
 def learn(options: Namespace) -> int:
     """Teach your agents a rule, for this project or, with --user, for all of them.
 
-    brim infers kind, name, tags and conditions from the text, unless you give them. A rule that says the same as a
-    known one is merged into it, and both texts are kept; --force-new keeps them apart. If it contradicts a known rule,
-    brim asks whether to replace that. Without a terminal both are kept, and agents hear the newer one; --replaces RULE
-    puts the other away. Secrets are masked.
+    brim infers kind, name, tags and conditions from the text, unless you give them. If a known rule says the same, brim
+    merges the two and keeps both texts; --force-new keeps them apart. If the rule contradicts a known one, brim asks
+    whether to replace that. Without a terminal it keeps both, and agents hear the newer one; --replaces RULE removes
+    the other. brim masks secrets.
 
-    With --block, agents are refused every matching command, and told the rule; only you can allow it, with 'brim rules
-    allow'. Give it once for each form, such as "npm install" and "npm i". See docs/blocks.md.
+    With --block, brim refuses every matching command of an agent, and quotes the rule. Only you can allow it, with
+    'brim rules allow'. Give --block once for each form, such as "npm install" and "npm i". See docs/blocks.md.
 
     Examples:
       brim learn "In Python files, use pathlib instead of os.path"
@@ -109,9 +109,7 @@ def learn(options: Namespace) -> int:
         return 1
     workspace = here()
     scope = _scope(options, workspace)
-    # A project's file says what is the same among the project's rules, never among the user's.
-    config = workspace.config if scope == "project" else workspace.config.yours
-    threshold = config["behaviors.near_duplicate"]
+    threshold = workspace.near_duplicate(scope)
     # What is wrong with it is raised before a file is made.
     made = learned_from(**said, scope=scope, now=workspace.now).behavior
     made.replace(summary=options.summary, priority=options.priority or 0)
@@ -136,7 +134,8 @@ def learn(options: Namespace) -> int:
     emit(found, lines(_learned_view(taught, stored, whose), more), options.as_json)
     tell_masked(said["right"], said["wrong"], options.summary)
     tell_all(*_further(taught, stored, like))
-    if tokens["full"] > (budget := config["token_budget.default"] or 0) > 0:
+    settings = workspace.config if scope == "project" else workspace.config.yours
+    if tokens["full"] > (budget := settings["token_budget.default"] or 0) > 0:
         note(f"it takes {tokens['full']:,} tokens, more than the {budget:,} for a session's start: say it shorter")
     if stored.blocks and not os.path.exists(os.path.join(workspace.home, "bin", "hook")):
         note("no agent has brim's hooks here, so nothing is refused yet: brim init")
@@ -290,7 +289,7 @@ def feedback(options: Namespace) -> int:
 
 
 @command(
-    rule(), option("--yes", "-y", action="store_true", help="don't ask about a block of nearly everything"), add_json
+    rule(), option("--yes", "-y", action="store_true", help="don't ask if a block refuses nearly everything"), add_json
 )
 def edit(options: Namespace) -> int:
     """Edit a rule in your editor ($VISUAL, else $EDITOR, else vi).
@@ -349,7 +348,7 @@ def _edited(old: Behavior, path: str) -> Behavior | None:
             if not is_person_there():
                 raise
             note(str(error))
-            if answer("Edit it again? [Y/n] ").casefold() in ("n", "no"):
+            if not agrees("Edit it again?"):
                 raise
 
 

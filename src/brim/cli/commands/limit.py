@@ -40,8 +40,8 @@ from brim.errors import BrimError, InputError, LimitReached, UnknownPrice
 from brim.hooks.limit_words import clock
 from brim.spend.ledger import SETTLED, Reservation, ScopeStatus, lineage
 from brim.spend.limits import Limit, Raise, build_wrap_up_prompt
-from brim.spend.money import estimate_cost, micro_dollars
-from brim.spend.periods import EVERYWHERE, PERCENT, SPANS, USD, Ceiling, in_unit, read_ceiling
+from brim.spend.money import estimate_cost, limit_in, micro_dollars
+from brim.spend.periods import EVERYWHERE, FRESH, PERCENT, SPANS, read_ceiling
 from brim.store.ledger import StoredLedger
 from brim.store.limits import LimitRow, Limits, ProjectRow
 from brim.tracking.notices import Notice
@@ -83,8 +83,7 @@ class Money:
     @property
     def default(self) -> int | None:
         """The limit of a project that has none of its own: the setting ``spend.limit``, on this machine."""
-        limit = self.config["spend.limit"]
-        return None if limit is None or self.is_shared else micro_dollars(repr(limit), up=False)
+        return None if self.is_shared else limit_in(self.config["spend.limit"])
 
     def apply_default(self, scope: str) -> None:
         """Limit the project of *scope* by the setting ``spend.limit``, unless it has a limit of its own."""
@@ -121,8 +120,8 @@ def complete_scope(prefix: str, **_: object) -> list[str]:
     option("words", nargs="*", metavar="[PROJECT] [LIMIT ...]", help="whose limit, and what", completer=complete_scope),
     option("--all", action="store_true", dest="everywhere", help="everything on this machine, not one project"),
     option("--subagent", action="store_true", help="the limit is for each sub-agent"),
-    option("--including-past", action="store_true", help="count what was spent before, in this period or ever"),
-    option("--sessions", action="store_true", help="show sessions, agents and what is reserved, too"),
+    option("--including-past", action="store_true", help="also count what was spent before, in this period or ever"),
+    option("--sessions", action="store_true", help="also show sessions, agents and reservations"),
     option("--store", metavar="URL", default="", help="the limits of many machines, in PostgreSQL: postgresql://..."),
     MOST,
     add_json,
@@ -131,22 +130,23 @@ def limit(options: Namespace) -> int:
     """Limit what agents may spend, and see what is spent.
 
     A limit is for this project, for the one you name (by name or path), or with --all for everything on this machine.
-    It's in dollars, in tokens, or in percent of a subscription's window, per day, week, month or session, or in all.
-    Several can hold at once. It counts from now. brim warns at 80%, and holds the agent's tools at the limit.
+    It's in dollars, in tokens, or in percent of a subscription's window, per day, week, month, session, or over all
+    time. It counts from now, and you can set several. brim warns at 80%, and refuses the agent's tool calls at the
+    limit.
 
       brim limit [PROJECT] LIMIT ...        set limits: 5/day 20/week 100/month 2/session 50 "2M tokens/day" 90%/5h
       brim limit remove [PROJECT] [LIMIT]   remove one of them, or all
 
     When a limit is reached, decide:
 
-      brim limit continue [PROJECT]         go on once, with a tenth more; also opens what was stopped
-      brim limit raise [PROJECT] LIMIT      make that the limit from now on
-      brim limit wrap-up [PROJECT]          let only the wrap-up spend, from the part kept for it
-      brim limit stop [PROJECT]             let nothing more be spent
+      brim limit continue [PROJECT]         go on once, with a tenth more; also undoes a stop
+      brim limit raise [PROJECT] LIMIT      set this limit from now on
+      brim limit wrap-up [PROJECT]          allow only the wrap-up, from the part kept for it
+      brim limit stop [PROJECT]             allow no more spending
 
-    With --store, limits are those of programs that reserve money in that PostgreSQL server (brim.Guard, open_ledger).
-    PROJECT is a scope there; by default the setting project.id, or where this repository comes from. Hooks of coding
-    agents don't look there: on this machine they hold the limits that are set without --store.
+    With --store, limits are for programs that reserve money in that PostgreSQL server (brim.Guard, open_ledger).
+    PROJECT is a scope there (default: the setting project.id, or this repository's remote). Hooks of coding agents
+    don't use that server: they follow the limits that are set without --store.
 
     Examples:
       brim limit 5/day 20/week
@@ -182,9 +182,9 @@ def limit(options: Namespace) -> int:
         return _emit_set(people, rows, scope, action, options)
 
 
-def _scope(people: Limits, name: str, action: str) -> str:
+def _scope(people: Limits, name: str, action: str = "", *, known: bool = False) -> str:
     try:
-        return people.scope(name, known=bool(action))
+        return people.scope(name, known=known or bool(action))
     except InputError:
         near = get_close_matches(name, (*ANSWERS, "remove"), 1, cutoff=0.8)
         if near and not action:
@@ -217,6 +217,8 @@ def _is_limit(word: str, action: str) -> bool:
         return True
     with suppress(InputError):
         return bool(read_ceiling(word))
+    if word.rpartition("/")[0] and word.rpartition("/")[2].lower() in SPANS[:4] and not os.path.isdir(word):
+        return True
     return word.lower() in ("nan", "inf", "infinity") or word[:1] in tuple("$-+0123456789")
 
 
@@ -233,6 +235,9 @@ def _emit_set(people: Limits, rows: list[LimitRow], scope: str, action: str, opt
     if scope != EVERYWHERE:
         status = people.ledger.status(scope)
         result |= fields_of(status)
+        if not action and status.spent and not options.including_past and not all(each.each for each in rows):
+            spent = dollars(status.spent, up=True)
+            note(f"it counts from now. --including-past also counts what was spent before ({spent} in all)")
         if action in ("stop", "wrap-up"):
             lines.append(f"{called}: {STATES.get(status.state) or 'open'}")
         if action == "wrap-up":
@@ -244,15 +249,23 @@ def _emit_set(people: Limits, rows: list[LimitRow], scope: str, action: str, opt
 def _sentence(row: LimitRow, now: float) -> str:
     """Return one limit and where it stands, as a sentence."""
     if row.each:
-        return f"{_amount(row.amount, row.unit, up=False)} for each {row.period.replace('subagent', 'sub-agent')}"
+        return f"{row.in_words(row.amount)} for each {row.period.replace('subagent', 'sub-agent')}"
     if row.unit == PERCENT:
-        return f"{_limit(row)}, {_reading(row, now)}"
-    parts = [f"{_limit(row)}", f"{_amount(row.spent, row.unit, up=True)} spent"]
-    parts += [f"{_amount(row.reserved, row.unit, up=True)} reserved"] if row.reserved else []
-    parts += [f"{_amount(row.left, row.unit, up=False)} left"]
-    parts += [f"{_amount(row.held, row.unit, up=False)} kept for the wrap-up"] if row.held else []
+        return f"{row.said}, {_reading(row, now)}"
+    parts = [row.said, f"{row.in_words(row.spent, up=True)} spent"]
+    parts += [f"{row.in_words(row.reserved, up=True)} reserved"] if row.reserved else []
+    parts += [f"{row.in_words(row.left)} left"]
+    parts += [f"{row.in_words(row.held)} kept for the wrap-up"] if row.held else []
     parts += [f"resets {clock(row.resets_at, now)}"] if row.resets_at is not None else []
     return ", ".join(parts)
+
+
+def limit_line(row: LimitRow) -> str:
+    """Return one limit and what is spent of it, in a few words: $0.40 of $5.00/day."""
+    if row.each:
+        return _sentence(row, here().now)
+    spent = "" if row.unit == PERCENT and row.read_at is None else f"{row.in_words(row.spent, up=True)} of "
+    return f"{spent}{row.said}{' in all projects' if row.scope == EVERYWHERE else ''}"
 
 
 # Showing --------------------------------------------------------------------------------------------------------
@@ -267,7 +280,7 @@ def _show(name: str, options: Namespace) -> int:
     if options.store or os.path.exists(here().database):
         with Money(store=options.store) as money:
             people = _limits(money)
-            target = EVERYWHERE if options.everywhere else people.scope(name, known=True) if name else ""
+            target = EVERYWHERE if options.everywhere else _scope(people, name, known=True) if name else ""
             default = None if money.default is None else Limit(money.default)
             projects = people.projects(target.partition("/")[0], default=default)
             under = "" if target == EVERYWHERE else target
@@ -301,7 +314,8 @@ def _table(projects: list[ProjectRow], now: float) -> str:
             at = "" if each.resets_at is None else clock(each.resets_at, now)
             drawn = each.amount and not each.each and (each.unit != PERCENT or each.read_at is not None)
             filled = _bar(each.spent, each.reserved, each.amount, each.left) if drawn else ""
-            rows.append([name, _limit(each), *_sums(each), filled, at, _row_state(each, now) or state])
+            states = ", ".join(filter(None, [state, _row_state(each, now)]))
+            rows.append([name, each.said, *_sums(each), filled, at, states])
             name = state = ""
     return heading(table(rows, right=frozenset({2, 3}), optional=(4, 6)))
 
@@ -311,18 +325,7 @@ def _sums(row: LimitRow) -> tuple[str, str]:
         return "", ""
     if row.unit == PERCENT:
         return (f"{row.spent}%", f"{max(0, row.amount - row.spent)}%") if row.read_at is not None else ("", "")
-    return _amount(row.spent, row.unit, up=True), _amount(row.left, row.unit, up=False)
-
-
-def _limit(row: LimitRow) -> str:
-    """Return the limit with its unit: $5.00/day, 2M tokens/day, 90%/5h."""
-    per = str(Ceiling(0, row.unit, row.period)).partition("/")[2]
-    said = _amount(row.amount, row.unit, up=False)
-    return f"{said}/{per}" if per else f"{said}/sub-agent" if row.period == "subagent" else f"{said} in all"
-
-
-def _amount(amount: int, unit: str, *, up: bool) -> str:
-    return dollars(amount, up=up) if unit == USD else in_unit(amount, unit)
+    return row.in_words(row.spent, up=True), row.in_words(row.left)
 
 
 def _state(project: ProjectRow) -> str:
@@ -337,14 +340,15 @@ def _row_state(row: LimitRow, now: float) -> str:
     if row.state == "asked":
         return paint("limit reached" if row.left == 0 else "asked: a request did not fit", "red")
     over = row.spent - row.amount
-    return paint(f"{_amount(over, row.unit, up=True)} over", "red") if over > 0 else ""
+    return paint(f"{row.in_words(over, up=True)} over", "red") if over > 0 else ""
 
 
 def _reading(row: LimitRow, now: float) -> str:
     """Return how old the reading of a plan's window is."""
     if row.read_at is None:
         return "not read yet: the status line and Codex tell it"
-    return f"{row.spent}% used, read {age(row.read_at, now)}"
+    old = ": too old to hold" if abs(now - row.read_at) > FRESH else ""
+    return f"{row.spent}% used, read {age(row.read_at, now)}{old}"
 
 
 def _bar(spent: int, reserved: int, limit: int, left: int | None) -> str:
@@ -376,8 +380,6 @@ OWN_OPTIONS |= {"anew": ("limit",), "most": ("status",)}
 
 LEAST = 1
 """What is reserved for an unknown price that is allowed: not 0, which would fit where nothing is left."""
-AGAIN = "for a limit: start over, and forget earlier answers, even if the limit is the same"
-RESTART = option("--anew", action="store_true", default=None, help=AGAIN)
 
 
 @command(
@@ -389,7 +391,7 @@ RESTART = option("--anew", action="store_true", default=None, help=AGAIN)
     option("--input-tokens", type=whole_number(0), metavar="N", help="for reserve with --model: tokens of the prompt"),
     option("--output-tokens", type=whole_number(0), metavar="N", help="for reserve with --model: tokens to expect"),
     option("--wrap-up", action="store_true", default=None, help="for reserve: it is for the wrap-up"),
-    RESTART,
+    option("--anew", action="store_true", default=None, help="for limit: start over, and forget earlier answers"),
     MOST,
     add_json,
 )

@@ -42,7 +42,6 @@ from brim.scratch.entries import Entry, View, withdrawn
 from brim.scratch.facts import KINDS
 from brim.scratch.folder import NAME, check_folder, is_foreign, session_folders
 from brim.scratch.index import render_index, sentence, when
-from brim.scratch.index import when as moment
 from brim.scratch.journal import Journal
 from brim.scratch.model import ScratchModel
 from brim.scratch.writer import ScratchWriter
@@ -264,7 +263,7 @@ def _journal(options: Namespace) -> tuple[ScratchWriter, Journal]:
 
 
 def _time(seconds: float | None) -> str:
-    return moment(seconds).removesuffix(" UTC")
+    return when(seconds).removesuffix(" UTC")
 
 
 @command(
@@ -300,20 +299,21 @@ BACK["hook"] = "brim or another hook gave it back"
 
 
 @command(
-    option("session", nargs="?", default="", metavar="SESSION", help="a session's file, its id or how that begins"),
-    option("--session", dest="named", default="", metavar="ID", help="the same, for scripts that use it"),
+    option("session", nargs="?", default="", metavar="SESSION", help="a session's file, its id or the beginning of it"),
+    option("--session", dest="named", default="", metavar="ID", help="the same as SESSION"),
     option("--limit", type=whole_number(1), default=5, metavar="N", help="only the newest N (default: 5)"),
-    option("--again", action="store_true", help="print a text to paste into the agent: what never came back"),
+    option("--again", action="store_true", help="print what never came back, as a text to paste into the agent"),
     add_json,
 )
 def lost(options: Namespace) -> int:
     """Show what compactions dropped: files, commands, numbers, decisions and instructions.
 
-    brim compares what was in the window before a compaction with everything that was in it afterwards. It lists what
-    the agent had to find again, with what that took, and what never came back. It reads the agents' own files, so it
-    works without 'brim init'.
+    brim compares the window before a compaction with the window afterwards. It lists what the agent had to find again,
+    how many tokens that took, and what never came back. It reads the agents' own files, so it works without 'brim
+    init'.
 
-    Without SESSION, it is the newest session of this project that was compacted. Exits with 1 if there is none.
+    Without SESSION, brim shows the newest compacted session of this project, or of all projects. Exits with 1 if there
+    is none.
 
     Examples:
       brim lost

@@ -14,7 +14,7 @@ from functools import partial
 from html import escape
 
 from brim.cli.commands.usage import read_sessions
-from brim.cli.options import add_json, command, option, whole_number
+from brim.cli.options import add_json, command, here, option, whole_number
 from brim.cli.output import (
     counted,
     cut,
@@ -31,10 +31,9 @@ from brim.cli.output import (
     table,
     tell_all,
 )
-from brim.config import user_folder
 from brim.errors import InputError
 from brim.files import data_file, save
-from brim.install.receipt import read_records
+from brim.install.status import is_installed
 from brim.report.cache import CAUSES
 from brim.report.names import Names
 from brim.report.overview import BASIS, DAYS, LOST_KINDS, LostSum, Overview, WasteSum, sessions_report
@@ -100,8 +99,7 @@ def show_summary(found: Overview) -> None:
         period = f" in the last {counted(found.days, 'day')}" if found.days else ""
         note(f"no sessions{where}{period} ({counted(found.reading.files, 'file')} read)")
         return
-    installed = bool(read_records(user_folder(os.environ)))
-    say(summary(found, installed=installed))
+    say(summary(found, installed=is_installed(here())))
 
 
 # How the report looks --------------------------------------------------------------------------------------------

@@ -113,17 +113,9 @@ def _accept(options: Namespace, workspace: Workspace, number: int, text: str) ->
     scope = scope_of(options, workspace)
     if scope == "project":
         workspace.begin_project()
+    about = {"now": workspace.now, "threshold": workspace.near_duplicate(scope)}
     with workspace.open() as scopes:
-        config = workspace.config if scope == "project" else workspace.config.yours
-        return accept_correction(
-            scopes,
-            Suggestions(workspace.home),
-            number,
-            text,
-            scope,
-            now=workspace.now,
-            threshold=config["behaviors.near_duplicate"],
-        )
+        return accept_correction(scopes, Suggestions(workspace.home), number, text, scope, **about)
 
 
 def _tell(taught: Taught) -> None:

@@ -313,8 +313,7 @@ def import_rules(options: Namespace) -> int:
     """
     workspace = here()
     scope = scope_of(options, workspace)
-    config = workspace.config if scope == "project" else workspace.config.yours
-    reader = RulesReader(scope, workspace.now, config["behaviors.near_duplicate"])
+    reader = RulesReader(scope, workspace.now, workspace.near_duplicate(scope))
     sources = read_rule_files(workspace, options.files, reader)
 
     def show(_: Plan) -> None:

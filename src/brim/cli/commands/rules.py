@@ -99,24 +99,24 @@ KINDS = [kind.value for kind in BehaviorKind]
 def listing(options: Namespace) -> int:
     """List the rules in force: this project's, and your own.
 
-    For each: how often agents were told it, how many calls were held for it, how many of those the agent gave up
-    (obeyed), and how often something else was done on purpose (overridden).
+    For each rule, the columns show how often agents heard it (told), how many calls brim refused because of it (held),
+    how many of those the agent gave up (obeyed), and how often it was ignored on purpose (overridden).
 
     A PATTERN is a part of an id, a name, a tag or the text, or a name with * and ?. A rule must match all patterns.
-    Exits with 1 if none does. Lines are cut to the width of a terminal; in a pipe they are whole.
+    Exits with 1 if none does. On a terminal, long lines are cut.
 
       list [PATTERN]       the rules, one line each (the default)
-      show RULE            one rule whole
+      show RULE            one rule in full
       edit RULE            change it in your editor
-      remove RULE ...      put rules away; nothing is deleted
+      remove RULE ...      remove rules; nothing is deleted
       restore RULE ...     bring them back
       allow RULE --once    let a call through that the rule refuses
       merge A B            make one rule of two
       dedupe               find and merge near-duplicates
-      review               accept or dismiss corrections that brim noticed, and what agents noted
+      review               decide about corrections that brim noticed, and rules that agents noted
       import [FILE]        read rules from a file, from CLAUDE.md and the like, or from a .floop folder
       export [FILE]        write rules to a file made for git
-      check                check what is stored for contradictions and damage
+      check                look for contradictions, duplicates and damage
 
     Examples:
       brim rules

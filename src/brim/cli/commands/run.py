@@ -49,7 +49,7 @@ Tell = Callable[[str], object]
 
 INPUT_PATIENCE = 3.0
 """Seconds to wait for what is piped in with a prompt, as Claude Code does."""
-AT_LIMIT = "at the limit: ask (without a terminal: wrap-up), continue once with a tenth more, wrap-up, or stop"
+AT_LIMIT = "at the limit: ask (default; without a terminal, wrap-up), continue (once, a tenth more), wrap-up or stop"
 
 
 def _answer(text: str) -> str:
@@ -58,21 +58,21 @@ def _answer(text: str) -> str:
 
 @command(
     option("words", nargs="*", metavar="COMMAND", help="the agent's command, after --"),
-    option("--budget-usd", metavar="USD", help="stop at this cost; 5%% of it, at most $0.50, is for the wrap-up"),
+    option("--budget-usd", metavar="USD", help="stop at this cost; 5%%, at most $0.50, is kept for the wrap-up"),
     option("--on-limit", type=_answer, choices=ON_LIMIT, default="ask", metavar="ANSWER", help=AT_LIMIT),
     option("--task", default="", metavar="TEXT", help="what the work is about (default: the prompt)"),
-    option("--then", action="append", default=[], metavar="TEXT", help="another turn after it; may be repeated"),
+    option("--then", action="append", default=[], metavar="TEXT", help="the next turn; may be repeated"),
     option("--scope", metavar="SCOPE", help="the ledger's scope (default: the project and a name for this run)"),
-    option("--agent", choices=tuple(CLIENTS), help="whose command it is, if the program has another name"),
-    option("--compact", metavar="SHARE", help="compact above this share (default: the setting 'context.compact')"),
+    option("--agent", choices=tuple(CLIENTS), help="which agent it is, if the program has another name"),
+    option("--compact", metavar="SHARE", help="compact from this share on (default: the setting 'context.compact')"),
     add_json,
 )
 def run(options: Namespace) -> int:
     """Run an agent under supervision: gauge, compaction, limit.
 
-    Shows how full the agent's window is, keeps the memory, compacts between two turns when it's time, and stops
-    at a limit. Put the agent's own command after --. Claude Code takes all turns in one process; Codex (codex exec) and
-    Gemini are resumed for each turn, and brim says at the start what they can't do.
+    Shows how full the agent's window is, keeps the memory, compacts between two turns when it's time, and stops at a
+    limit. Put the agent's own command after --. Claude Code takes all turns in one process; brim resumes Codex (codex
+    exec) and Gemini for each turn, and says at the start what they can't do.
 
     On a terminal, each line that you type while the agent works is its next turn. Ctrl-C ends the turn; pressed again,
     it ends the agent. Exits with 0 if everything was done, 1 if the limit or a failure ended it, 2 for a wrong command

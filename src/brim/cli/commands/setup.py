@@ -63,16 +63,16 @@ def agent_option(default: str) -> Callable[[ArgumentParser], object]:
     return option("--agent", action="append", choices=(*NAMES, "all"), metavar="NAME", help=text)
 
 
-START_TOKENS = tokens("most tokens at the start of a session, saved as a setting; 0 is off", type=whole_number(0))
+START_TOKENS = tokens("most tokens of rules at a session's start, saved as a setting; 0 is off", type=whole_number(0))
 
 
 @command(
     one_of(
         option("--global", **scope_option("user"), default="user", help="for every project (the default)"),
-        option("--project", **scope_option("project"), help="for the project around here only"),
+        option("--project", **scope_option("project"), help="only for this project"),
     ),
     agent_option("all that are found"),
-    option("--hooks", choices=HOOKS, help="all, or rules only, without memory and limit (default: as before, or all)"),
+    option("--hooks", choices=HOOKS, help="all, or rules only: no memory, no limits (default: as before, or all)"),
     START_TOKENS,
     option("--resident", action="store_true", help=SUPPRESS),
     option("--no-statusline", action="store_true", help="leave the status line as it is"),
@@ -82,12 +82,12 @@ START_TOKENS = tokens("most tokens at the start of a session, saved as a setting
 def init(options: Namespace) -> int:
     """Add brim to your agents, or bring it up to date.
 
-    Adds hooks to the settings files of your agents, a /learn command ($learn in Codex) for teaching rules inside a
-    session and, for Claude Code, the status line. Your own entries stay. Before
-    its first change to a file, brim writes a backup next to it; 'brim uninstall' restores the file. Running it again
-    updates brim's own entries and files, and changes nothing if they are current.
+    Adds hooks to your agents' settings, a /learn command ($learn in Codex) that teaches rules inside a session, and a
+    status line to Claude Code. Your own entries stay. Before its first change to a file, brim writes a backup next to
+    it; 'brim uninstall' restores the file. Run it again to update brim's own entries; if they are current, nothing
+    changes.
 
-    With --project, brim is added to this project only, in files that git ignores (through .git/info/exclude), and asks
+    With --project, brim is added only to this project, in files that git ignores (through .git/info/exclude), and asks
     whether agents may use the project's rules.
 
     Examples:
@@ -314,11 +314,11 @@ def doctor(options: Namespace) -> int:
     """Check what is installed where, and whether it works.
 
     Runs a hook to see whether it answers and how long it takes (in a temporary home, so nothing is recorded), counts
-    the tokens that brim itself adds, and says what to correct. With --fix, it corrects what needs no decision of yours:
+    the tokens that brim itself adds, and says what to correct. With --fix, it corrects what doesn't need your decision:
     the launcher, hooks in the settings, files of an older version. Exits with 1 if something is wrong.
 
-    With --prune, it lists what brim has kept longer than it needs to, here and in the projects that you trust, and
-    removes that if you say so. Rules, limits, reservations and the memory of live sessions stay.
+    With --prune, it lists old data that brim no longer needs, here and in the projects that you trust, and removes it
+    if you agree. Rules, limits, reservations and the memory of live sessions stay.
 
     Examples:
       brim doctor
@@ -389,7 +389,7 @@ def _tool_tokens(model: str | None) -> int | None:
 
 
 @command(
-    option("folder", nargs="?", metavar="DIR", help="a project's folder (default: the one around here)"),
+    option("folder", nargs="?", metavar="DIR", help="a project's folder (default: the current project)"),
     one_of(
         option("--list", action="store_true", dest="as_list", help="list the trusted projects"),
         option("--remove", action="store_true", help="stop trusting it"),
@@ -401,10 +401,10 @@ def trust(options: Namespace) -> int:
     """Let agents use this project's rules and settings.
 
     Anyone may have written the .brim/ folder of a project that you cloned, so hooks and servers ignore it until you
-    trust it. brim first shows everything that this would let in, whole. What changes later by other ways than brim,
-    such as a pull, is left out until you run this again: then it shows only that. Memory in .context/ that wasn't made
-    here is shown too. Your own constraints stay in force, whatever a project says. Commands that you type yourself
-    always use the project.
+    trust it. brim first shows everything that agents would get, including memory in .context/ that wasn't made on this
+    machine. If something changes later without brim, as with a pull, agents don't get the change until you run this
+    again; then it shows only what changed. A project never overrides your own constraints. Commands that you type
+    yourself always use the project.
 
     Examples:
       brim trust

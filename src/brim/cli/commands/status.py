@@ -7,6 +7,7 @@ from argparse import Namespace
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from brim.cli.commands.limit import limit_line
 from brim.cli.commands.report import look, one_line, show_summary
 from brim.cli.gauge import plan_lines
 from brim.cli.options import add_json, command, here, own_prices
@@ -21,10 +22,10 @@ from brim.cli.output import (
     tell_all,
 )
 from brim.errors import InputError
-from brim.install.receipt import read_records
-from brim.install.status import home_status
+from brim.install.status import home_status, is_installed
 from brim.report.lost import named_session
 from brim.report.watch import read_session
+from brim.store.limits import LimitRow
 from brim.tracking.auto_compact import AutoCompact
 from brim.tracking.gauge import percent
 from brim.tracking.plan_windows import PlanWindow
@@ -67,7 +68,7 @@ def status(options: Namespace) -> int:
     """
     workspace = here()
     workspace.goes_on = True  # a project that can't be read is something to attend to
-    installed = bool(read_records(workspace.home))
+    installed = is_installed(workspace)
     past = look([], most=READ_AT_MOST if installed else None)
     if past.bill.sessions and not (installed or options.as_json):
         show_summary(past)
@@ -88,7 +89,7 @@ def _status_view(found: dict[str, Any], past: str) -> str:
         ("project", project),
         ("session", "none of this project" if session is None else _session_line(session)),
         ("rules", f"{counted(rules['project'], 'rule')} of this project, {rules['user']:,} of your own"),
-        ("money", "nothing counted yet, no limit" if spending is None else _money_line(spending)),
+        ("money", _money_line(spending, [LimitRow(**each) for each in found["limits"]])),
         ("past", past),
         *[("plan", line) for line in plan_lines([PlanWindow(**each) for each in found["plan_windows"]], time.time())],
     ]
@@ -105,6 +106,10 @@ def _session_line(session: dict[str, Any]) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def _money_line(spending: dict[str, Any]) -> str:
+def _money_line(spending: dict[str, Any] | None, limits: list[LimitRow]) -> str:
+    if limits:
+        return ", ".join(limit_line(each) for each in limits)
+    if spending is None:
+        return "nothing counted yet, no limit"
     spent, limit = dollars(spending["spent"], up=True), spending["limit"]
     return f"{spent} spent, no limit on it" if limit is None else f"{spent} of {dollars(limit, up=False)} spent"

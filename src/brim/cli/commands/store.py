@@ -151,7 +151,8 @@ def _fix(options: Namespace, workspace: Workspace, scopes: Scopes, problems: lis
     removable = removable_edges(scopes, problems)
     for _, edge in removable if not options.as_json else ():
         say(printable(f"to remove: {edge}"))
-    agreed = bool(removable) and _agrees(options, len(removable))
+    question = f"Remove {counted(len(removable), 'connection')}?"
+    agreed = bool(removable) and says_yes(question, yes=options.yes, no="no connection was removed")
     conflicts = unmarked_conflicts(scopes)
     if not agreed and not conflicts and not any(each.rule == "stale-costs" for each in problems):
         return []
@@ -168,12 +169,6 @@ def _fix(options: Namespace, workspace: Workspace, scopes: Scopes, problems: lis
             remove_edges(removable, now=workspace.now)
             fixed += [f"{edge} removed" for _, edge in removable]
     return fixed
-
-
-def _agrees(options: Namespace, count: int) -> bool:
-    """Whether to remove so many connections. Lines are counted in any case: nothing is lost by it."""
-    question = f"Remove {counted(count, 'connection')}?"
-    return says_yes(question, yes=options.yes, no="no connection was removed")
 
 
 # Numbers --------------------------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ def _day(text: str) -> str:
 
 @command(
     option("paths", nargs="*", metavar="PATH", help="what to read (default: the agents' own folders)"),
-    option("--by", choices=BY, help="what to add up by (default: day)"),
+    option("--by", choices=BY, help="what each row is (default: day)"),
     option("--since", type=_day, metavar="DATE", help="from this day on: 2026-11-15, or 7d, 2w, 1m ago"),
     option("--until", type=_day, metavar="DATE", help="up to and including this day"),
     option("--agent", choices=AGENTS, help="this agent only"),

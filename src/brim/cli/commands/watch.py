@@ -43,22 +43,21 @@ _seconds, _share = _between(1e-9, 1e6, "number"), _between(0, 100, "share")
     option("--interval", type=_seconds, default=INTERVAL, metavar="SECONDS", help="how often to look (default: 0.5)"),
     option("--replay", type=_seconds, metavar="LINES", help="play a finished file, this many lines a second"),
     option("--window", type=whole_number(1), metavar="TOKENS", help="size of the window (default: inferred)"),
-    option("--warn", metavar="SHARE", help="warn above this share (default: the setting 'context.warn')"),
-    option("--compact", metavar="SHARE", help="compact above this share (default: the setting 'context.compact')"),
+    option("--warn", metavar="SHARE", help="warn from this share on (default: the setting 'context.warn')"),
+    option("--compact", metavar="SHARE", help="time to compact from this share on (default: 'context.compact')"),
     option("--limit", metavar="USD", help="warn near this cost (default: the setting 'spend.limit')"),
-    option("--fail-over", type=_share, metavar="SHARE", help="exit with 1 if the window ends at least this full"),
+    option("--fail-over", type=_share, metavar="SHARE", help="exit with 1 if the window is this full at the end"),
     option("--json", action="store_true", dest="as_json", help="print one JSON object per line, for each change"),
 )
 def watch(options: Namespace) -> int:
     """Follow how full the window of an agent's session is, live.
 
     Shows the tokens used, the size of the window, the cost, the cache, what fills the window, sub-agents and warnings.
-    On a terminal, the gauge stays in place and updates until you press Ctrl-C. In a pipe or a file, each change is a
-    line.
+    On a terminal, the gauge updates in place until you press Ctrl-C. In a pipe or a file, each change is a line.
 
     PATH is a transcript or a saved stream of Claude Code, Codex, Gemini or opencode; brim detects the format. Without
     PATH, brim watches this project's newest session, or the newest of all if this project has none. Use - to read from
-    a pipe; it ends when the pipe does.
+    a pipe, until it closes.
 
     Examples:
       brim watch

@@ -76,8 +76,8 @@ AGENTS_MODEL = "claude-sonnet-4-5"
 
 @command(
     rule(optional=True),
-    option("--text", action="store_true", help="print the text itself, and nothing else"),
-    option("--agent", choices=tuple(NAMES), help="which agent is told (default: the first that brim is installed for)"),
+    option("--text", action="store_true", help="print only the text that the agent gets"),
+    option("--agent", choices=tuple(NAMES), help="for which agent (default: the first that brim is installed for)"),
     planning("tokens, or a range A..B or A..B..STEP (default: the setting token_budget.default)"),
     add_situation,
     add_json,
@@ -85,11 +85,11 @@ AGENTS_MODEL = "claude-sonnet-4-5"
 def why(options: Namespace) -> int:
     """Show what an agent would be told here, and why.
 
-    Without RULE, it lists the rules that fit the budget, in how much detail (full, summary, name-only, omitted), and
-    why. If you name no situation, that is what a session is told when it begins, and below it stand the rules that come
-    later, and when. With RULE, it explains that rule: which conditions it was compared with, what came from connected
-    rules, and why it applies or doesn't. What the agent reads itself, in CLAUDE.md and the like, is left out, as hooks
-    leave it out. Nothing is recorded.
+    Without RULE, brim lists the rules that fit the budget, why, and in how much detail (full, summary, name-only,
+    omitted). If you don't describe a situation, that's the start of a session; below are the rules that come later, and
+    when. With RULE, brim explains that rule: its conditions, what connected rules added, and why it applies or doesn't.
+
+    As in hooks, rules that the agent reads itself, in CLAUDE.md and the like, are left out. Nothing is recorded.
 
     Exits with 1 if constraints don't fit.
 

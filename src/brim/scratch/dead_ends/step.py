@@ -177,7 +177,7 @@ class Step:
 
     @property
     def raw_error(self) -> str:
-        """The line that says what went wrong, as it is: mask it before anybody sees it. Empty if it did not fail."""
+        """The line that says what went wrong, as it is: mask it before anyone sees it. Empty if it did not fail."""
         return begun(telling_line(clipped(self.result.text).splitlines()), CLIP) if self.failed else ""
 
     @property

@@ -103,7 +103,10 @@ class PostgresLedger(StoredLedger):
         if line.process != os.getpid():
             line = self._line = Line()
         if line.thread == get_ident():  # a subscriber spends: it would wait for itself
-            return _raised(self._do([order])[0])
+            own = self._do([order])[0]
+            if isinstance(own, Exception):
+                raise own
+            return own
         done: Future[Reservation] = Future()
         line.waiting.append((order, done))
         if not line.due:
@@ -198,19 +201,8 @@ class PostgresLedger(StoredLedger):
             wanted = (order.tokens or 0) if about.unit == TOKENS else order.amount
             return refusal(about, wanted, order.purpose, False) or LimitReached(f"{about.name}: nothing fits")
         charged, used, made_at, lease_end, amount, tokens, purpose, overrun = fields
-        return Reservation(
-            order.request_id,
-            order.scope,
-            amount,
-            charged,
-            state,
-            float(lease_end),
-            purpose,
-            overrun,
-            tokens,
-            used,
-            float(made_at),
-        )
+        paid = (amount, charged, state, float(lease_end), purpose, overrun, tokens, used, float(made_at))
+        return Reservation(order.request_id, order.scope, *paid)
 
 
 def _path(order: Order) -> list[str]:
@@ -221,9 +213,3 @@ def _path(order: Order) -> list[str]:
         return lineage(order.scope)
     except InputError:
         return []
-
-
-def _raised(done: Done) -> Reservation:
-    if isinstance(done, Exception):
-        raise done
-    return done

@@ -53,7 +53,7 @@ def provider_of(line: Mapping[str, Any]) -> str | None:
 
 
 class ApiResponseReader(LineReader):
-    """Reads responses one by one, whosever they are."""
+    """Reads responses one by one, of any provider."""
 
     def __init__(self) -> None:
         super().__init__()

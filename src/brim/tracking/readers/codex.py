@@ -509,7 +509,9 @@ def _ids(id: str, number: int) -> list[str]:
 def _calls(kind: str, item: Mapping[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
     """Return name, tool and what was given for what an item does; a change of several files is one for each."""
     if kind == "command_execution":
-        return [(kind, "shell", {"command": _unwrapped(text(item, "command"))})]
+        from brim.behaviors.shell import unwrapped  # a hook, which reads rollouts, needn't load it
+
+        return [(kind, "shell", {"command": unwrapped(text(item, "command"))})]
     if kind == "file_change":
         return [
             (kind, "write" if text(each, "kind") == "add" else "edit", {"file_path": text(each, "path"), **each})
@@ -522,14 +524,3 @@ def _calls(kind: str, item: Mapping[str, Any]) -> list[tuple[str, str, dict[str,
     if kind == "web_search":
         return [(kind, "search", {"query": text(item, "query")})]
     return [(name, tool_of(name), {"prompt": text(item, "prompt")})] if kind == "collab_tool_call" else []
-
-
-def _unwrapped(command: str) -> str:
-    """Return what the shell was given: the client writes ``/bin/bash -lc 'make test'``."""
-    found = re.fullmatch(r"""(?:\S*/)?(?:ba|z|da)?sh -l?c (?:'(.*)'|"(.*)"|(\S.*))""", command, re.DOTALL)
-    if not found:
-        return command
-    single, double, bare = found.groups()
-    if single is not None:
-        return single.replace("'\\''", "'")
-    return bare if double is None else re.sub(r"""\\(["\\$`])""", r"\1", double)
