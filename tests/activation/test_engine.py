@@ -28,7 +28,7 @@ def values(found: list[Activation]) -> dict[str, float]:
 
 
 @given(cases())
-@settings(max_examples=300)
+@settings(max_examples=120)
 def test_the_numbers_are_those_of_the_formula(case: dict[str, Any]) -> None:
     ranked = sorted((value for value in settle(case).values() if value > 0), reverse=True)
     # Two values that are equal but for rounding may change places at the border of the strongest.

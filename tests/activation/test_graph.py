@@ -94,7 +94,7 @@ PATHS = st.text(alphabet="ab.-]/\\", min_size=1, max_size=12)
 
 
 @given(st.sampled_from(("file", "branch")), PATHS, FILES)
-@settings(max_examples=500)
+@settings(max_examples=200)
 def test_what_a_fact_confirms_is_among_what_it_looks_up(key: str, fact: str, value: str) -> None:
     if When(conditions=[(key, [value])]).match({key: (fact,)}).confirmed:
         assert filed_under(key, value) in looked_up(key, fact)

@@ -153,7 +153,7 @@ def expression(parts: list[str]) -> str:
     return made
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.lists(STEPS, min_size=1, max_size=5), st.lists(PARTS, min_size=1, max_size=5))
 def test_patterns_mean_what_regular_expressions_mean(steps: list[str], parts: list[str]) -> None:
     path = "".join(step + "/" for step in steps)

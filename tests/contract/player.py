@@ -241,6 +241,8 @@ class World:
         closing: tuple[int, ...] = (),
     ) -> int:
         """Start a command with these standard streams; return its process. It is faster than a new Python."""
+        if words[:1] == ["mcp"]:
+            importlib.import_module("brim.mcp.server")  # once for all: its SDK takes longer than the command
         process = os.fork()
         if process:
             return process

@@ -71,7 +71,7 @@ def most(assembly: Assembly, config: MemoryConfig) -> int | None:
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(data=st.data())
 def test_a_request_is_within_its_limits_or_says_truly_why_not(provider: Provider, data: st.DataObject) -> None:
     history = data.draw(valid_histories(provider))
@@ -99,7 +99,7 @@ def test_a_request_is_within_its_limits_or_says_truly_why_not(provider: Provider
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(data=st.data())
 def test_what_does_not_fit_would_not_fit_without_history_either(provider: Provider, data: st.DataObject) -> None:
     history = [message for message in data.draw(valid_histories(provider, objects=False)) if _speaks(message)]
@@ -118,7 +118,7 @@ def _speaks(message: Any) -> bool:
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(data=st.data())
 def test_every_token_belongs_to_a_section(provider: Provider, data: st.DataObject) -> None:
     wm = WorkingMemory(data.draw(CONFIGS), counter=data.draw(counters(provider)))
@@ -135,7 +135,7 @@ def test_every_token_belongs_to_a_section(provider: Provider, data: st.DataObjec
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(data=st.data())
 def test_the_messages_are_valid_and_the_callers_own(provider: Provider, data: st.DataObject) -> None:
     history = data.draw(any_chat(provider))
@@ -151,7 +151,7 @@ def test_the_messages_are_valid_and_the_callers_own(provider: Provider, data: st
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(data=st.data())
 def test_the_same_input_gives_the_same_request(provider: Provider, data: st.DataObject) -> None:
     history, options, config = data.draw(any_chat(provider)), data.draw(sections()), data.draw(CONFIGS)
@@ -163,7 +163,7 @@ def test_the_same_input_gives_the_same_request(provider: Provider, data: st.Data
     assert (one, repr(history)) == (two, before)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(data=st.data())
 def test_the_newest_history_is_spared_while_the_window_allows(data: st.DataObject) -> None:
     history = data.draw(valid_histories("openai", objects=False).filter(lambda found: all(map(_speaks, found))))

@@ -160,6 +160,8 @@ def day_of(seconds: float) -> Day:
 @cache
 def record_of(name: str) -> dict[str, Any]:
     """Return the record of the model that the table calls *name*."""
+    if all_records.cache_info().currsize:  # read already, as for a list of all models
+        return all_records()[name]
     table = data_file(__file__, "models.json")
     start = table.index(b"\n" + json.dumps(name).encode() + b": ") + 1
     line = table[start : table.index(b"\n", start)].rstrip(b",")
