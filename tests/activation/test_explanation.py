@@ -69,8 +69,8 @@ def test_the_account_reads_as_lines() -> None:
         ("met", "in: confirmed by language"),
         ("reached", "in: reached by edges only"),
         ("wrong", "out: the context contradicts language"),
-        ("alone", "out: nothing confirms it, and no edge leads to it from anything that matters now"),
-        ("pressed", "out: conflicts and overrides took everything away"),
+        ("alone", "out: nothing here says that it applies, and no rule that applies is connected with it"),
+        ("pressed", "out: a rule that contradicts or replaces it applies"),
         ("faint", "out: too little, its activation is under 0.05"),
     ],
 )

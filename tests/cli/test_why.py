@@ -59,7 +59,7 @@ def test_what_the_budget_cuts_is_said(brim: Brim) -> None:
         ("b-old", "superseded by name-b-uv (b-uv)"),
         ("b-gone", "forgotten"),
         ("b-uv", "contradicts language"),
-        ("b-ci", "nothing confirms it"),
+        ("b-ci", "nothing here says that it applies"),
     ],
 )
 def test_what_is_out_says_why(brim: Brim, id: str, reason: str) -> None:

@@ -130,6 +130,11 @@ def test_messages_keep_the_callers_type() -> None:
         ({"target": "many"}, "target"),
         ({"max_output": -1}, "max_output"),
         ({"model": None}, "model"),
+        ({"tools": 5}, "tools: expected a list of tools, not int"),
+        ({"tools": "read"}, "tools: expected a list of tools, not str"),
+        ({"tools": {"name": "read", "input_schema": {}}}, "tools: expected a list of tools, not dict"),
+        ({"system": 5}, "system: expected text or a list of parts, not int"),
+        ({"system": b"Be brief."}, "system: expected text or a list of parts, not bytes"),
     ],
 )
 def test_wrong_arguments_are_named(wrong: dict[str, Any], word: str) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.errors import InputError
-from brim.history import FifoPruner, Pruner, SummarizePruner, ToolResultCap, WatermarkPruner, repair, validate
+from brim.history import FifoPruner, Provider, Pruner, SummarizePruner, ToolResultCap, WatermarkPruner, repair, validate
 from brim.tokens import counter_for
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
@@ -272,6 +272,32 @@ def test_messages_of_two_providers_are_refused() -> None:
         FifoPruner().prune([*go, *chat, *claude], 1_000, model="gpt-4o")
     with pytest.raises(InputError, match=r"messages\[3\]: it is written for OpenAI's chat API"):
         FifoPruner().prune([*go, *claude, *chat], 1_000, model="claude-sonnet-4-5")
+
+
+@pytest.mark.parametrize("provider", ["openai", "responses", "anthropic"])
+@pytest.mark.parametrize("role", ["user", "assistant"])
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"x", r"messages\[1\]\.content: expected text or a list of parts, not bytes"),
+        (5, r"messages\[1\]\.content: expected text or a list of parts, not int"),
+        (True, r"messages\[1\]\.content: .*not bool"),
+        ({1, 2}, r"messages\[1\]\.content: .*not set"),
+        ([{"type": "text", "text": "a"}, None], r"messages\[1\]\.content\[1\]: expected a part, not NoneType"),
+        ([b"x"], r"messages\[1\]\.content\[0\]: expected a part, not bytes"),
+        ([0.5], r"messages\[1\]\.content\[0\]: expected a part, not float"),
+    ],
+)
+def test_what_no_provider_reads_as_content_is_an_error(provider: Provider, role: str, content: Any, said: str) -> None:
+    messages = [{"role": "user", "content": "Go"}, {"role": role, "content": content}]
+    with pytest.raises(InputError, match=said):
+        FifoPruner().prune(messages, 1_000, provider=provider)
+
+
+@pytest.mark.parametrize(("part", "said"), [(None, "NoneType"), (b"x", "bytes"), (5, "int")])
+def test_what_is_not_a_part_of_a_content_is_an_error(part: Any, said: str) -> None:
+    with pytest.raises(InputError, match=rf"messages\[0\]\.parts\[1\]: expected a part, not {said}"):
+        FifoPruner().prune([{"role": "user", "parts": [{"text": "a"}, part]}], 1_000, model="gemini-2.5-pro")
 
 
 def test_surrogates_bytes_and_circles_inside_a_message_are_counted() -> None:

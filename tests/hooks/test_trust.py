@@ -122,6 +122,22 @@ def test_no_hook_reads_it(clone: Clone, agent: str, event: str, data: dict[str, 
     assert opened == []
 
 
+def test_the_human_is_told_once_a_session_that_it_waits_for_trust(clone: Clone) -> None:
+    start, waits = {"session_id": "s", "hook_event_name": "SessionStart", "source": "startup"}, "until you trust it"
+    assert waits in json.loads(clone.hook("claude", "SessionStart", start))["systemMessage"]
+    prompt = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "Go."}
+    assert waits not in clone.hook("claude", "UserPromptSubmit", prompt)
+    clone.trust()
+    assert waits not in clone.hook("claude", "SessionStart", start | {"session_id": "s2"})
+
+
+def test_a_project_that_brings_nothing_is_not_mentioned(clone: Clone) -> None:
+    for path in clone.own.iterdir():
+        path.unlink()
+    start = {"session_id": "s", "hook_event_name": "SessionStart", "source": "startup"}
+    assert "trust" not in clone.hook("claude", "SessionStart", start)
+
+
 def test_the_status_line_does_not_read_it(clone: Clone) -> None:
     with watched(clone.own) as opened:
         assert "compact" not in clone.status_line()

@@ -76,11 +76,11 @@ def kinds(brim: Brim, *words: str) -> dict[str, int]:
 
 def test_it_says_first_what_would_go_and_then_removes_exactly_that(used: Brim) -> None:
     wanted = {
-        "notes of sessions": 2,  # the file and its lock
-        "what sessions were told": 1,
+        "hooks' notes about sessions": 2,  # the file and its lock
+        "what sessions have heard": 1,
         "how far sessions were counted": 1,
-        "permissions of sessions": 1,
-        "memory of sessions that are over": 1,
+        "calls that you allowed": 1,
+        "memory of ended sessions": 1,
     }
     # The store removes sessions and accounts on its own when new ones are written, so these are written again.
     now = time.time()
@@ -105,9 +105,9 @@ def test_it_says_first_what_would_go_and_then_removes_exactly_that(used: Brim) -
 def test_it_asks_first_and_an_agent_may_not(used: Brim) -> None:
     ran = used("doctor", "--prune")
     assert (ran.code, "--yes" in ran.err) == (1, True)
-    assert re.search(r"notes of sessions +2 .* 30 days +~/\.brim/state", ran.out)
+    assert re.search(r"hooks' notes about sessions +2 .* 30 days +~/\.brim/state", ran.out)
     assert used("doctor", "--prune", "--yes", env={"CLAUDECODE": "1"}).code == 1
-    assert kinds(used, "--dry-run")["notes of sessions"] == 2
+    assert kinds(used, "--dry-run")["hooks' notes about sessions"] == 2
     assert "brim doctor --prune" in used("doctor", "--yes").err
 
 
@@ -133,13 +133,13 @@ def test_memory_goes_to_the_users_folder_first_and_that_of_a_live_session_stays(
 def test_memory_stays_if_the_setting_says_so(used: Brim) -> None:
     for value, number in (("forever", 0), ("200", 0), ("99", 1)):
         assert used("config", "set", "keep.memory", value, "--user").code == 0
-        assert kinds(used, "--dry-run").get("memory of sessions that are over", 0) == number
+        assert kinds(used, "--dry-run").get("memory of ended sessions", 0) == number
 
 
 def test_when_rules_were_told_goes_and_how_often_stays(used: Brim) -> None:
     now = time.time()
     told(used, *[now - (USE_DAYS + 9) * DAY] * 5, *[now - DAY] * RECENT)
-    assert kinds(used, "--yes")["when rules were told"] == 5
+    assert kinds(used, "--yes")["when agents heard rules"] == 5
     with open_store(str(file_of(used))) as store:
         assert len(store.events(kind="injected")) == RECENT
         (rule,) = store.behaviors()
@@ -149,7 +149,7 @@ def test_when_rules_were_told_goes_and_how_often_stays(used: Brim) -> None:
 
 def test_the_newest_uses_stay_however_old_they_are(used: Brim) -> None:
     told(used, *[1000.0] * RECENT)
-    assert "when rules were told" not in kinds(used, "--dry-run")
+    assert "when agents heard rules" not in kinds(used, "--dry-run")
 
 
 def test_requests_become_sums_and_limits_and_open_reservations_stay(used: Brim) -> None:
@@ -160,8 +160,8 @@ def test_requests_become_sums_and_limits_and_open_reservations_stay(used: Brim) 
             ledger.record("shop/s", f"r{number}", 1_000, at=now - age * DAY)
         ledger.reserve("shop/s", 500, request_id="open", lease=600)
         before = ledger.status("shop")
-    assert kinds(used, "--dry-run")["requests, as sums from then on"] == 2
-    assert kinds(used, "--yes")["requests, as sums from then on"] == 2
+    assert kinds(used, "--dry-run")["single requests (sums stay)"] == 2
+    assert kinds(used, "--yes")["single requests (sums stay)"] == 2
     with open_ledger(path) as ledger:
         assert ledger.status("shop") == before
         assert sum(each.amount for each in ledger.days()) == 3_000
@@ -176,7 +176,7 @@ def test_unfinished_files_and_replaced_stores_go_and_backups_stay(used: Brim) ->
     for name in ("brim.db.bak.1", "y.tmp"):
         (home / name).touch()
     found = kinds(used, "--yes")
-    assert (found["unfinished files"], found["stores that were replaced"]) == (1, 1)
+    assert (found["unfinished files"], found["replaced databases"]) == (1, 1)
     assert backup.exists()
     assert (home / "brim.db.bak.1").exists()
 
@@ -188,12 +188,12 @@ def test_a_broken_store_is_said_and_left_and_the_rest_goes(used: Brim) -> None:
     assert ran.code == 0
     assert "is damaged" in ran.err
     assert path.read_bytes() == b"no database" * 99
-    assert any(each["what"] == "notes of sessions" for each in ran.json["items"])
+    assert any(each["what"] == "hooks' notes about sessions" for each in ran.json["items"])
 
 
 def test_where_nothing_is_past_its_time_it_says_so(brim: Brim) -> None:
     ran = brim("doctor", "--prune")
-    assert (ran.code, ran.out) == (0, "nothing is past its time\n")
+    assert (ran.code, ran.out) == (0, "nothing to remove\n")
     assert brim("doctor", "--prune", "--json").json["items"] == []
 
 

@@ -243,7 +243,7 @@ def _outcome(
     if raw > 0:
         return f"out: too little, its activation is under {parameters.least:g}"
     if seed.value == 0 and not any(flow.energy > 0 for step in steps for flow in step.flows):
-        return "out: nothing confirms it, and no edge leads to it from anything that matters now"
+        return "out: nothing here says that it applies, and no rule that applies is connected with it"
     if steps and steps[-1].after == 0:
-        return "out: conflicts and overrides took everything away"
-    return "out: the strongest left nothing of it"
+        return "out: a rule that contradicts or replaces it applies"
+    return "out: other rules matter so much more that nothing is left for it"

@@ -12,7 +12,7 @@ from brim.guard.tiers import TieredPruner
 from brim.history.cap import ToolResultCap
 from brim.history.draft import Pin, whole_number
 from brim.history.entries import Provider
-from brim.history.formats import as_list
+from brim.history.formats import SCALARS, as_list
 from brim.history.pruners import FifoPruner, Pruner, SlidingWindowPruner
 from brim.history.receipt import Pruned, Receipt
 from brim.history.summarize import SummarizePruner
@@ -22,6 +22,7 @@ from brim.record import Value
 from brim.tokens.costs import MessageCosts, message_costs
 from brim.tokens.count import Count
 from brim.tokens.counters import counter_for
+from brim.tokens.messages.fields import is_mapping
 from brim.tokens.protocol import TokenCounter
 from brim.window.budget import Reserves, window_of
 
@@ -148,6 +149,12 @@ class Request:
     provider: Provider | Literal["auto"]
     counter: TokenCounter
     """Counts the messages with the system prompt."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.system, SCALARS):
+            raise InputError(f"system: expected text or a list of parts, not {type(self.system).__name__}")
+        if isinstance(self.tools, (str, *SCALARS)) or is_mapping(self.tools):
+            raise InputError(f"tools: expected a list of tools, not {type(self.tools).__name__}")
 
     def fit(
         self,

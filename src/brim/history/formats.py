@@ -192,6 +192,7 @@ def refuse_unreadable(entries: Iterable[Entry], layout: Layout) -> None:
             raise InputError(f"{name}.{field}: {entry.problem}. {TITLES[layout.rules]} has {roles}.")
         if entry.role == "user" and entry.rule == "has-content" and get(entry.wire, body) is None:
             raise InputError(f"{name}.{body}: a user message must have one, and it is missing or None.")
+        _check_body(get(entry.wire, body), f"{name}.{body}")
         whose = "" if layout.translated else _other_format(message, layout.rules)
         if whose:
             raise InputError(
@@ -199,6 +200,18 @@ def refuse_unreadable(entries: Iterable[Entry], layout: Layout) -> None:
                 "Write all of them in one format, or name theirs with provider="
             )
 
+
+def _check_body(body: object, name: str) -> None:
+    """Raise if *body*, which is *name* in the messages, or a part of it, is a value that no provider reads."""
+    if isinstance(body, SCALARS):
+        raise InputError(f"{name}: expected text or a list of parts, not {type(body).__name__}.")
+    for at, part in enumerate(body if isinstance(body, (list, tuple)) else ()):
+        if part is None or isinstance(part, SCALARS):
+            raise InputError(f"{name}[{at}]: expected a part, not {type(part).__name__}.")
+
+
+SCALARS = (bytes, bytearray, int, float, set, frozenset)
+"""Values that are neither a text nor a part of one."""
 
 TITLES: dict[Provider, str] = {
     **{"openai": "OpenAI's chat API", "responses": "OpenAI's Responses API"},

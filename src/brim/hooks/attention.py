@@ -1,9 +1,11 @@
-"""What a person should know about the project: memory that isn't used, and what changed since they trusted it.
+"""What a person should know about the project: what of it agents do not use, and what changed since it was trusted.
 
-Agents don't use either. The person is told once a session, and the status line shows it.
+Agents use none of it. The person is told once a session, and the status line shows it.
 """
 
 from __future__ import annotations
+
+import os
 
 from brim.hooks.event import Answer
 from brim.workspace import without_controls
@@ -19,6 +21,12 @@ KEPT = "attention"
 SHORT = "something changed: brim trust"
 """What the status line says then."""
 
+SHARED = "this project has rules or settings of its own in .brim/, which agents don't use until you trust it"
+"""What is said in a clone of a project that shares them."""
+
+FILES = ("behaviors.jsonl", "config.yaml", "brim.db")
+"""What in ``.brim`` steers agents."""
+
 
 def project_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     """Return what the human hasn't been told yet in this session."""
@@ -31,8 +39,15 @@ def project_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     if asks or state.kept(KEPT):
         state.keep(KEPT, asks)
     found = [without_controls(str(memory))] if memory is not None else []
+    found += [f"{SHARED}: 'brim trust' shows them"] if _has_untrusted(workspace, workspace.project) else []
     note = "\n".join([f"brim: {text}" for text in (*found, changes) if text and state.tell_once(text)])
     return Answer(note=note) if note else None
+
+
+def _has_untrusted(workspace: HookWorkspace, project: str) -> bool:
+    """Whether *project* came with rules or settings that nobody agreed to yet."""
+    folder = os.path.join(project, ".brim")
+    return not workspace.trusted and any(os.path.exists(os.path.join(folder, name)) for name in FILES)
 
 
 def _changes(workspace: HookWorkspace, *, again: bool) -> str:

@@ -16,7 +16,8 @@ from brim.tracking.readers.stream import Feed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from typing import Any
 
     from brim.hooks.event import HookCall
     from brim.hooks.state import HookWorkspace, SessionState
@@ -33,7 +34,7 @@ SECONDS = 0.35
 """How long reading may take: a hook has a second, and the rest waits for the next one."""
 
 LARGE = 1 << 19
-"""Bytes from which reading may take too long on a busy machine: an interrupted attempt is repeated with less time."""
+"""Bytes from which reading may take so long that its beginning is written down: the client may end the hook."""
 
 _NOTED = "noted"
 _BEGUN = "turn begun"
@@ -77,12 +78,13 @@ def write_turn(
     known = offsets.get(agent, 0) if offsets.get(agent, 0) <= size else 0
     start = max(known, size - MOST)
     model = ScratchModel(session=call.session, root=workspace.project or "")
-    until = workspace.clock() + _seconds(state, size - start, seconds)
     end = start
     if size > start:
-        end = _extract(
-            model, call, path, start, agent, known=known, is_late=lambda: workspace.clock() > until, seen=seen
-        )
+        begun = _begin(state, size - start)
+        until = workspace.clock() + seconds / 2.0**begun
+        lines = whole_lines(path, start, overlap=OVERLAP >> begun, most=MOST + OVERLAP)
+        where: Any = {"start": start, "known": known, "agent": agent}
+        end = _extract(model, call, lines, **where, is_late=lambda: workspace.clock() > until, seen=seen)
     if model.entries or _is_behind(writer):
         writer.write_scratch(model)
     state.keep(_BEGUN, 0)
@@ -91,34 +93,33 @@ def write_turn(
     return writer
 
 
-def _seconds(state: SessionState, pending: int, seconds: float) -> float:
-    """Return how long reading may take: half as long each time that a hook was ended before it had written."""
-    if pending <= LARGE:
-        return seconds
+def _begin(state: SessionState, pending: int) -> int:
+    """Note that reading begins; return how often a hook was ended since one had written: there is less time by half."""
     begun = state.kept_number(_BEGUN)
     begun = begun if 0 <= begun < 20 else 0
     state.keep(_BEGUN, begun + 1)
-    state.save()
-    return seconds / 2.0**begun
+    if pending > LARGE:
+        state.save()
+    return int(begun)
 
 
 def _extract(
     model: ScratchModel,
     call: HookCall,
-    path: str,
-    start: int,
-    agent: str,
+    lines: Iterator[tuple[int, bytes]],
     *,
+    start: int,
     known: int,
+    agent: str,
     is_late: Callable[[], bool],
     seen: list[Event] | None = None,
 ) -> int:
-    """Give *model* the events of *path* from *start* on; return how far it came. It keeps none from before *known*."""
+    """Give *model* the events of *lines*; return how far it came after *start*. It keeps none from before *known*."""
     reader = AnyReader(FORMATS[call.agent])
     reader.agent = agent
     feed: Feed | None = None
     late = False
-    for at, data in whole_lines(path, start, overlap=OVERLAP, most=MOST + OVERLAP):
+    for at, data in lines:
         if feed is None:
             feed = Feed(reader=reader, start=at)
         for event in feed.feed(data):

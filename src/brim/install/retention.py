@@ -105,12 +105,14 @@ class _Pruning:
     def look(self) -> Iterator[Past]:
         """Yield everything that is past its time."""
         config, home = self.here.config.yours, self.here.home
-        yield self._files("notes of sessions", os.path.join(home, FOLDER), old_files(home, now=self.now), SESSIONS)
+        yield self._files(
+            "hooks' notes about sessions", os.path.join(home, FOLDER), old_files(home, now=self.now), SESSIONS
+        )
         journals = os.path.join(home, "scratch")
         yield self._files("journals of removed memory", journals, old_journals(journals, now=self.now), JOURNALS)
         folders = [home, *(os.path.join(each, ".brim") for each in self.projects)]
         for folder in folders:
-            yield self._files("stores that were replaced", folder, self._replaced(folder), COPIES)
+            yield self._files("replaced databases", folder, self._replaced(folder), COPIES)
             parts = [os.path.join(folder, inside) for inside in ("", "bin", "cache", FOLDER)]
             left = [path for part in parts for path in unfinished(part, age=UNFINISHED)]
             yield self._files("unfinished files", folder, left, UNFINISHED)
@@ -164,7 +166,7 @@ class _Pruning:
                 keep_journals(old, into, os.path.basename(project), now=self.now)
                 for folder in old:
                     remove_ours(folder)
-        yield Past("memory of sessions that are over", root, len(old), size, days)
+        yield Past("memory of ended sessions", root, len(old), size, days)
 
     def _is_over(self, folder: str, days: int) -> bool:
         """Whether the session of *folder* was last seen more than *days* ago."""
@@ -180,20 +182,20 @@ class _Pruning:
             old = self.now - SESSIONS
             kept = round(SESSIONS / DAY)
             gone = self._delete(database, "sessions", "updated_at < ?", (old,))
-            yield Past("what sessions were told", path, gone, 0, kept)
+            yield Past("what sessions have heard", path, gone, 0, kept)
             gone = self._delete(
                 database, "meta", "key > 'account:' AND key < 'account;' AND value < ?", (f"{max(0, int(old)):012d}",)
             )
             yield Past("how far sessions were counted", path, gone, 0, kept)
             permission = "key > 'allow ' AND key < 'allow!' AND CAST(value AS REAL) < ?"
             gone = self._delete(database, "meta", permission, (old,))
-            yield Past("permissions of sessions", path, gone, 0, kept)
+            yield Past("calls that you allowed", path, gone, 0, kept)
             if days is not None:
                 newest = "(SELECT number FROM events WHERE kind = 'injected' ORDER BY number DESC LIMIT ?)"
                 values = (self.now - days * DAY, RECENT)
                 uses = f"kind = 'injected' AND time < ? AND number NOT IN {newest}"
                 gone = self._delete(database, "events", uses, values)
-                yield Past("when rules were told", path, gone, 0, days)
+                yield Past("when agents heard rules", path, gone, 0, days)
             if path == self.here.database:
                 yield self._requests(database)
             if self.remove:
@@ -216,7 +218,7 @@ class _Pruning:
         else:
             values = (self.now - REQUEST_DAYS * DAY,)
             number = int(database.row("SELECT count(*) FROM spend_entries WHERE time < ?", values)[0])
-        return Past("requests, as sums from then on", database.path, number, 0, REQUEST_DAYS)
+        return Past("single requests (sums stay)", database.path, number, 0, REQUEST_DAYS)
 
 
 def _size_of(folder: str) -> int:

@@ -29,7 +29,7 @@ LOST_KINDS = ("file", "command", "number", "decision", "instruction")
 DAYS = 30
 """Days that are looked at if nothing else is asked for."""
 
-BASIS = "tokens of texts are estimated from their bytes, by how many bytes a billed token of that session has"
+BASIS = "text sizes are estimated from bytes, with the ratio of bytes to billed tokens in that session"
 
 _DAY = 86_400.0
 

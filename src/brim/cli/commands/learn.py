@@ -193,7 +193,7 @@ def _further(taught: Taught, stored: Behavior, like: Behavior | None) -> Iterato
         yield f"{named(gone)} is replaced; teach it again to bring it back"
     for each in taught.conflicts[:MOST_ASKED]:
         other = each.other
-        remedy = f"'brim rules remove {other.id}' puts it away"
+        remedy = f"'brim rules remove {other.id}' removes it"
         if other.scope == "user" and stored.scope == "project" and other.kind is BehaviorKind.CONSTRAINT:
             yield f"it conflicts with your own constraint {named(other)}, which stays in force: {remedy}"
         else:

@@ -53,9 +53,9 @@ from brim.tracking.sessions import usage_index
 def report(options: Namespace) -> int:
     """Show what happened in your past sessions: cost, compactions, cache breaks, waste.
 
-    Reads the files that Claude Code, Codex and Gemini CLI keep anyway; it works without 'brim init', and nothing leaves
-    your machine. PATH is a session's file, a folder of them, or a saved stream. Tokens of texts are estimated from
-    their bytes, by how many bytes a billed token of that session has.
+    Reads the session files that Claude Code, Codex and Gemini CLI already keep, so it works without 'brim init'.
+    Nothing leaves your machine. PATH is a session's file, a folder of them, or a saved stream. Text sizes are estimated
+    from bytes, with the ratio of bytes to billed tokens in that session.
 
     Results are cached in ~/.brim/usage.db, so the next run reads only what is new. You can delete that file.
 

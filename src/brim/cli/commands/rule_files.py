@@ -151,7 +151,7 @@ def _usual_file(project: str) -> str:
 
 
 @command(
-    option("files", nargs="*", metavar="FILE", help="what to read, or - (default: .brim/behaviors.jsonl)"),
+    option("files", nargs="*", metavar="FILE", help="what to read, or - for standard input"),
     add_scope,
     add_yes,
     add_json,
@@ -160,7 +160,8 @@ def import_(options: Namespace) -> int:
     """Read rules from files, show what is new, ask, and store it.
 
     FILE is an export of brim (.jsonl), a Markdown file with rules (CLAUDE.md, AGENTS.md, .cursorrules: each bullet is a
-    rule), or a .floop folder. In a project, it defaults to .brim/behaviors.jsonl. Your stored rules stay.
+    rule), or a .floop folder. Without FILE, brim reads the project's .brim/behaviors.jsonl or, if there is none, its
+    CLAUDE.md, AGENTS.md and the like. Your stored rules stay.
 
     Exits with 1 if you say no, or if a line was left out.
 

@@ -343,14 +343,14 @@ def _prune(options: Namespace) -> int:
         say(_past(found))
     is_wanted = bool(found.items) and not options.dry_run and says_yes("Remove it?", yes=options.yes)
     done = prune(os.environ, working_folder()) if is_wanted else found
-    said = "nothing is past its time" if not found.items else "removed" if done.done else ""
+    said = "nothing to remove" if not found.items else "removed" if done.done else ""
     tell_all(*done.problems)
     return emit(done, said, options.as_json, code=0 if done.done or options.dry_run or not found.items else 1)
 
 
 def _past(found: Pruned) -> str:
     """Return what is past its time, as a table."""
-    rows = [["past its time", "number", "size", "kept for", "where"]]
+    rows = [["old data", "number", "size", "kept for", "where"]]
     for each in found.items:
         size = readable_size(each.bytes) if each.bytes else ""
         kept = counted(each.days, "day") if each.days else "a minute"

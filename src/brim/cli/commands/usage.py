@@ -109,7 +109,7 @@ def show(report: UsageReport) -> None:
     for line in plan_lines(report.plan_windows, report.now):
         say(f"plan: {line}")
     if report.rest:
-        say(paint("unattributed: in the client's own totals but in no line of a request, as compactions are", "faint"))
+        say(paint("unattributed: in the client's totals, but without a line of its own: mostly compactions", "faint"))
     for model, requests in report.unpriced.items():
         many = counted(requests, "request")
         note(f"no price for {model or 'an unnamed model'} ({many}): 'models' in the configuration can give one")
