@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,13 @@ def test_every_key_is_there_once() -> None:
 
 def test_every_setting_says_what_it_means() -> None:
     assert [setting.key for setting in SETTINGS if not setting.help or setting.help.endswith(".")] == []
+
+
+def test_code_outside_the_table_names_every_setting() -> None:
+    package = Path(window.__file__).parents[1]
+    code = "\n".join(each.read_text(encoding="utf-8") for each in package.rglob("*.py") if each.name != "settings.py")
+    words = set(re.findall(r"\w+", code))
+    assert [setting.key for setting in SETTINGS if setting.key.rpartition(".")[2] not in words] == []
 
 
 def test_the_modes_are_those_of_the_counters() -> None:
