@@ -216,7 +216,7 @@ def _blow(ledger: File | Remote, folder: Path, workers: int, kills: int, most: i
             running.append(start(number))
             if number % 3 == 0:
                 ledger.strike(rng)
-        patience = time.monotonic() + 120
+        patience = time.monotonic() + 600
         while not all(found.said.get(what, 0) >= 20 for what in "RSFN"):  # however slow the disk is
             found.said = _said(folder)
             if time.monotonic() > patience or any(worker.poll() is not None for worker in running):
