@@ -147,7 +147,8 @@ def judge(script: Script, folder: Path) -> Outcome:
         ratio.take(event)
     (compaction,) = reader.finish()
     above = f"{sitting.project}/"  # Gemini CLI doesn't write down where it works
-    waiting = {(item.kind, item.text.removeprefix(above)) for item in compaction.found_again}
+    again = [item for item in compaction.items if item.turns or item.back in ("read", "changed", "run")]
+    waiting = {(item.kind, item.text.removeprefix(above)) for item in again}
     at = next(place for place, moment in enumerate(heard) if moment.step is None)
     before = len(heard[at].told)
 

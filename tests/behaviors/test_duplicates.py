@@ -82,6 +82,8 @@ def test_texts_with_another_sense_are_never_near_duplicates(a: str, b: str) -> N
             "Don't edit existing migrations once they are merged; add new ones.",
         ),
         ("Tell the user what went wrong when an upload fails.", "Failed uploads report the problem to the user."),
+        ("Flag changes need an update of the docs", "Update the docs if you change a flag"),
+        ("Read the README before you start", "Start by reading the README"),
     ],
 )
 def test_paraphrases_are_offered_and_not_merged(a: str, b: str) -> None:
@@ -103,6 +105,10 @@ def test_paraphrases_are_offered_and_not_merged(a: str, b: str) -> None:
         ("Log every failed request with its id", "Requests that fail must not be logged with their id"),
         ("Retry failed network calls 3 times", "Network requests that fail are repeated 5 times"),
         ("Ask the team lead before deleting a database table", "Never delete database tables in production"),
+        ("Run the tests before you commit", "Run the tests after you commit"),
+        ("Merge when the review is done", "Review when the merge is done"),
+        ("Restart the worker if the queue is full", "Restart the worker unless the queue is full"),
+        ("Lock the file while you write it", "Lock the file before you write it"),
     ],
 )
 def test_another_negation_number_version_name_or_object_is_never_offered(a: str, b: str) -> None:

@@ -55,6 +55,8 @@ BLANK = frozenset(
 """Verbs that say nothing about what a rule is about."""
 GENERIC = frozenset(("cod", "fil", "statement", "thing", "place"))
 """Nouns that do."""
+MOMENTS = frozenset(("", "if", "before"))
+"""Kinds of clauses that can say the same: *changes need an entry*, *add an entry if you change it*."""
 LIGHT = dict.fromkeys((*BLANK, *GENERIC, "write", "create"), 0.25)
 """What those weigh that say little; others weigh 1."""
 _NAMES = re.compile(r"(?<=\s)[A-HJ-Z]\b|\b\w*[a-z][A-Z]\w*")
@@ -218,13 +220,10 @@ def _pairs(mine: _Places, theirs: _Places) -> dict[str, str]:
 def _is_reordered(match: _Match) -> bool:
     """Whether two texts with nearly the same words say the same of each, so that they differ in order and form."""
     one, other, pairs, extra, missing = match
-    if {each.role for each in one.clauses} != {each.role for each in other.clauses}:
+    roles = {each.role for each in one.clauses} ^ {each.role for each in other.clauses}
+    if not roles <= MOMENTS or any(map(turns, (*extra, *missing))):
         return False
-    if any(map(turns, (*extra, *missing))) or any(
-        {each[:2] for each in one.places[word]} != {each[:2] for each in other.places[pairs[word]]}
-        for word in pairs
-        if word not in BLANK
-    ):
+    if any(_negated(one, word) != _negated(other, pairs[word]) for word in pairs if word not in BLANK):
         return False
     leads = [(one.places[word][0].lead, other.places[pairs[word]][0].lead) for word in pairs]
     if any(mine != theirs and {mine, theirs} <= HARD for mine, theirs in leads):

@@ -281,7 +281,7 @@ def _apart(behavior: Behavior, known: Known, *, named: bool) -> Behavior:
         if named
         else _free(name, known.names, lambda number: f"{name[: LONGEST_NAME - 1 - len(str(number))]}-{number}")
     )
-    return behavior.replace(id=id, name=name)
+    return behavior if (id, name) == (behavior.id, behavior.name) else behavior.replace(id=id, name=name)
 
 
 def _free(wanted: str, taken: set[str], numbered: Callable[[int], str]) -> str:

@@ -24,7 +24,7 @@ from brim.figures import counted
 from brim.masking import mask
 from brim.store.events import Event
 from brim.store.loaded import LoadedFile, Loader, note_files, noted_files
-from brim.store.rows import behavior_of, row_of
+from brim.store.rows import without_secrets
 from brim.store.scopes import Scopes
 from brim.store.store import Store
 
@@ -135,7 +135,7 @@ def plan_of(
 
     *source* is where those come from that do not say it.
     """
-    incoming = {(each.scope, each.id): as_stored(each) for each in behaviors}
+    incoming = {(each.scope, each.id): without_secrets(each) for each in behaviors}
     ids = {scope: [id for of, id in incoming if of == scope] for scope in ("project", "user")}
     # What is in a file counts as of that file's scope.
     have = {
@@ -189,11 +189,6 @@ def updated(old: Behavior, new: Behavior) -> Behavior:
     if not old.live:
         kept |= {"status": old.status, "superseded_by": old.superseded_by}
     return new.replace(**kept)
-
-
-def as_stored(behavior: Behavior) -> Behavior:
-    """Return *behavior* as the store would give it back: with its secrets masked."""
-    return behavior_of(row_of(behavior, frozenset(), mask))
 
 
 def _edge_changes(
@@ -411,7 +406,7 @@ def _changes(before: Mapping[str, Behavior], known: Known) -> Iterator[Change]:
     for learned in known:
         old = before.get(learned.id)
         if learned != old:
-            behavior = as_stored(learned)
+            behavior = without_secrets(learned)
             yield Change(behavior, old, _differing(behavior, old) if old is not None else ())
 
 

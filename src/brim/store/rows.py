@@ -18,7 +18,7 @@ from brim.errors import InputError, StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any, TypeVar
 
     from brim.record import Record
@@ -56,28 +56,42 @@ INDEX_VERSION = "3"
 """Raise it with every change of stems, inferred conditions or terms: the next command then writes them again."""
 
 
-def row_of(behavior: Behavior, words: frozenset[str], mask: Callable[[str], str]) -> tuple[object, ...]:
-    """Return *behavior* as a row, with its *words*; *mask* takes secrets out of its texts."""
-    fields = behavior.to_dict()
-    came_from = fields["provenance"]
-    together = "\n".join([*(fields[name] for name in _TEXTS), *behavior.variants, *map(str, came_from.values())])
+def without_secrets(behavior: Behavior) -> Behavior:
+    """Return *behavior* as it is stored: with the secrets in its texts masked."""
+    from brim.masking import mask
+
+    came = behavior.provenance.to_dict()
+    texts = {name: getattr(behavior, name) for name in _TEXTS}
+    found = (behavior.name, *behavior.tags)
+    together = "\n".join([*texts.values(), *behavior.variants, *map(str, came.values()), *found])
     if mask(together) == together:  # nearly always, and looking once is faster
-        mask = str
-    came_from = {name: mask(each) if isinstance(each, str) else each for name, each in came_from.items()}
-    texts = {name: mask(fields[name]) for name in _TEXTS}
-    masked = behavior.replace(canonical=texts["canonical"], provenance=Provenance(**came_from))
-    fields |= {name: _kept(text) for name, text in texts.items()}
+        return behavior
+    # Name and tags are found by their words, so a secret among them is replaced wholly.
+    name, *tags = ["masked" if mask(each) != each else each for each in found]
+    return behavior.replace(
+        name=name,
+        tags=tags,
+        variants=[mask(text) for text in behavior.variants],
+        provenance=behavior.provenance.replace(
+            **{key: mask(each) for key, each in came.items() if isinstance(each, str)}
+        ),
+        **{key: mask(text) for key, text in texts.items()},
+    )
+
+
+def row_of(behavior: Behavior, words: frozenset[str]) -> tuple[object, ...]:
+    """Return *behavior*, which has no secrets any more, as a row, with its *words*."""
+    fields = behavior.to_dict()
     fields |= {
+        **{name: _kept(fields[name]) for name in _TEXTS},
         **{name: fields[name].value for name in ("kind", "status")},
-        **{name: json.dumps(fields[name]) for name in ("supersedes", "tags", "blocks")},
+        **{name: json.dumps(fields[name]) for name in ("supersedes", "tags", "blocks", "variants", "provenance")},
         **fields["usage"],
-        "variants": json.dumps([mask(text) for text in behavior.variants]),
-        "provenance": json.dumps(came_from),
         "conditions": json.dumps(behavior.when.conditions),
         "live": int(behavior.live),
         "words": " ".join(sorted(words)),
-        "inferred": inferred_column(masked),
-        "section": section_of(masked),
+        "inferred": inferred_column(behavior),
+        "section": section_of(behavior),
     }
     return tuple([fields[name] for name in WRITTEN])
 

@@ -20,8 +20,9 @@ from brim.behaviors.yaml_form import FIELDS
 from brim.config.values import Config
 from brim.errors import InputError
 from brim.store.events import Event
-from brim.store.imports import as_stored, similar_elsewhere, store_merged
+from brim.store.imports import similar_elsewhere, store_merged
 from brim.store.permissions import ONCE, OWN, SESSION, allow, last_refused
+from brim.store.rows import without_secrets
 from brim.store.scopes import Scopes
 from brim.store.suggestions import Suggestions
 
@@ -358,7 +359,7 @@ def exported(
     outside = [edge for edge in meant if not chosen.keys() >= set(edge.key[:2]) and away.isdisjoint(edge.key[:2])]
     # The scope is decided by the one who imports it; git knows when something was last changed.
     shared = [
-        as_stored(each).replace(
+        without_secrets(each).replace(
             scope="user", updated_at=None, supersedes=tuple(id for id in each.supersedes if id in chosen)
         )
         for each in chosen.values()

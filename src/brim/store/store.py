@@ -31,6 +31,7 @@ from brim.store.rows import (
     node_of,
     row_of,
     triggers_in,
+    without_secrets,
 )
 
 TYPE_CHECKING = False
@@ -236,20 +237,14 @@ class Store(Closing):
     ) -> None:
         """Write *behaviors*, each as ``put`` does; all of them or none."""
         from brim.behaviors.words import behavior_words
-        from brim.masking import mask
 
         self.learned = True
         with self.writing():
             written = []
             for behavior in behaviors:
-                # Name and tags are found by their words, so a secret among them is replaced wholly.
-                found = (behavior.name, *behavior.tags)
-                if mask("\n".join(found)) != "\n".join(found):
-                    found = tuple(["masked" if mask(each) != each else each for each in found])
-                name, *tags = found
-                words = behavior_words(name, tags)
+                masked = without_secrets(behavior)
                 _check_blocks(behavior)
-                row = row_of(behavior.replace(name=name, tags=tags), words, mask)
+                row = row_of(masked, behavior_words(masked.name, masked.tags))
                 self.database.run(UPSERT, row)
                 written.append(behavior_of(row, new=True))
                 self._write_triggers(written[-1])
