@@ -180,6 +180,9 @@ IGNORED: tuple[str, ...] = (
     "*brim statusline*/out/plan_windows",
     "*brim statusline*/out/folder",
     "*brim statusline*/out/branch",
+    "*-untrusted/*/out/systemMessage",  # the person is told that rules wait for trust
+    "gemini-*-untrusted/*SessionStart/out",
+    "*-untrusted/left/*/state/*/told",
 )
 """Places whose value may be anything, or missing, as ``scenario/step/key/key``; ``*`` stands for anything.
 An element of a list is called by its id, name or file, a text by itself.

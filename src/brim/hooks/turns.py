@@ -11,12 +11,13 @@ from brim.errors import BrimError
 from brim.hooks.scratchpad import writer_of
 from brim.hooks.transcript import FORMATS, size_of, whole_lines
 from brim.scratch.model import ScratchModel
+from brim.tracking.events import Message
 from brim.tracking.readers import AnyReader
 from brim.tracking.readers.stream import Feed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Container, Iterator
     from typing import Any
 
     from brim.hooks.event import HookCall
@@ -83,7 +84,11 @@ def write_turn(
         begun = _begin(state, size - start)
         until = workspace.clock() + seconds / 2.0**begun
         lines = whole_lines(path, start, overlap=OVERLAP >> begun, most=MOST + OVERLAP)
-        where: Any = {"start": start, "known": known, "agent": agent}
+        twice = (
+            known > 0 and call.agent == "codex"
+        )  # it writes a prompt in two lines, of which each has an id of its own
+        typed = {entry.text for entry in writer.read().entries if entry.kind == "human"} if twice else ()
+        where: Any = {"start": start, "known": known, "agent": agent, "typed": typed}
         end = _extract(model, call, lines, **where, is_late=lambda: workspace.clock() > until, seen=seen)
     if model.entries or _is_behind(writer):
         writer.write_scratch(model)
@@ -111,10 +116,11 @@ def _extract(
     start: int,
     known: int,
     agent: str,
+    typed: Container[str],
     is_late: Callable[[], bool],
     seen: list[Event] | None = None,
 ) -> int:
-    """Give *model* the events of *lines*; return how far it came after *start*. It keeps none from before *known*."""
+    """Give *model* the events of *lines*, but not again what was *typed* before *known*; return how far it came."""
     reader = AnyReader(FORMATS[call.agent])
     reader.agent = agent
     feed: Feed | None = None
@@ -124,8 +130,8 @@ def _extract(
             feed = Feed(reader=reader, start=at)
         for event in feed.feed(data):
             model.extract(event if event.session == call.session else event.replace(session=call.session))
-            if event.at < known:  # Codex writes a prompt in two lines: read from the second on, it has another id
-                model.forget()
+            if event.at < known and isinstance(event, Message) and event.human:
+                model.forget(typed)
             if seen is not None:
                 seen.append(event)
         if late := is_late() and feed.offset > start:

@@ -11,7 +11,7 @@ from brim.tracking.events import End, Event, Message, ToolCall, ToolResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
     from typing import Any
 
     from brim.scratch.dead_ends import DeadEnd, DeadEndDetector
@@ -109,9 +109,9 @@ class ScratchModel:
         view.job, view.phase = draft("job", self.job).text, draft("job", self.phase).text
         return render_index(view, folder)
 
-    def forget(self) -> None:
-        """Leave out the entries so far: a journal holds them. What they say about later events stays known."""
-        self._entries.clear()
+    def forget(self, typed: Container[str]) -> None:
+        """Leave out what a person typed so far, if it is among *typed*: a journal holds it."""
+        self._entries = [entry for entry in self._entries if entry.kind != "human" or entry.text not in typed]
 
     def written(self, at: int, entry: Entry) -> None:
         """Note that the entry at *at* is in a journal as *entry*. The writer calls this."""
