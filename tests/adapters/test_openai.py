@@ -150,18 +150,23 @@ class TestResponses(Contract):
 def model() -> Any:
     with Model(parallel(0)) as model:
         yield model
+        while OPENED:
+            OPENED.pop().close()
 
 
+OPENED: list[openai.OpenAI] = []
+"""Clients that are closed when the test ends."""
 HELLO: list[Any] = [{"role": "user", "content": TASK}]
 
 
-def client(model: Model, **settings: Any) -> openai.OpenAI:
-    return wrap(openai.OpenAI(base_url=f"{model.url}/v1", api_key="x"), **settings)
+def client(model: Model, *guard: Guard, **settings: Any) -> openai.OpenAI:
+    OPENED.append(openai.OpenAI(base_url=f"{model.url}/v1", api_key="x"))
+    return wrap(OPENED[-1], *guard, **settings)
 
 
 def test_chunks_of_a_plain_stream_all_have_a_choice(model: Model) -> None:
     guard = Guard("gpt-4o", limit_usd=1)
-    wrapped = wrap(openai.OpenAI(base_url=f"{model.url}/v1", api_key="x"), guard)
+    wrapped = client(model, guard)
     stream = wrapped.chat.completions.create(model="gpt-4o", messages=HELLO, stream=True)
     assert "".join(chunk.choices[0].delta.content or "" for chunk in stream) == "Done."
     status = guard.status()
@@ -174,7 +179,7 @@ def test_chunks_of_a_plain_stream_all_have_a_choice(model: Model) -> None:
 
 def test_a_raw_response_is_settled(model: Model) -> None:
     guard = Guard("gpt-4o", limit_usd=1)
-    wrapped = wrap(openai.OpenAI(base_url=f"{model.url}/v1", api_key="x"), guard)
+    wrapped = client(model, guard)
     raw = wrapped.chat.completions.with_raw_response.create(model="gpt-4o", messages=HELLO)
     assert raw.parse().choices[0].message.content == "Done."
     with wrapped.responses.with_streaming_response.create(model="gpt-4o", input=TASK) as streamed:
@@ -217,7 +222,7 @@ def test_the_longest_answers_are_reserved_for(model: Model) -> None:
 def test_what_the_provider_keeps_is_sent_as_it_is_and_reserved_for(model: Model) -> None:
     model.script = parallel(1)
     guard = Guard("gpt-4o", limit_usd=5, max_output=MAX_OUTPUT, target=TARGET)
-    wrapped = wrap(openai.OpenAI(base_url=f"{model.url}/v1", api_key="x"), guard)
+    wrapped = client(model, guard)
     first = wrapped.responses.create(model="gpt-4o", input=TASK, tools=ITEM_TOOLS)
     call = next(item for item in first.output if item.type == "function_call")
     output: Any = {"type": "function_call_output", "call_id": call.call_id, "output": "text"}
@@ -244,7 +249,7 @@ def test_rules_are_told_in_a_system_message(model: Model) -> None:
 
 def test_a_stream_that_is_left_early_stays_reserved(model: Model) -> None:
     guard = Guard("gpt-4o", limit_usd=1)
-    wrapped = wrap(openai.OpenAI(base_url=f"{model.url}/v1", api_key="x"), guard)
+    wrapped = client(model, guard)
     with wrapped.chat.completions.create(model="gpt-4o", messages=HELLO, stream=True) as stream:
         next(iter(stream))
     status = guard.status()
