@@ -134,12 +134,14 @@ class Store(Closing):
         # In a row per term: a prompt finds thousands, and handing them out one by one takes longer than finding them.
         rows = self.database.rows_in(self._readable(_POSTINGS, "t.weight", "100"), terms)
         found = {}
-        for term, names, written in rows:
-            ids, weights = names.split("\n"), written.split()
-            if len(ids) != len(weights):
-                raise StoreError(f"{self.path}: the id of a rule for {term!r} has more than one line", "damaged")
-            known = {weight: int(weight) for weight in set(weights)}
-            found[term] = [*zip(ids, map(known.__getitem__, weights), strict=True)]
+        for term, ids, written in rows:
+            weights = written.split()
+            try:
+                known = {weight: int(weight) for weight in set(weights)}
+                found[term] = [*zip(ids.split("\n"), map(known.__getitem__, weights), strict=True)]
+            except ValueError:
+                what = f"an id of the rules for {term!r} has several lines, or a weight isn't a number"
+                raise StoreError(f"{self.path}: is damaged: {what}", "damaged") from None
         return found
 
     def count(self) -> int:
