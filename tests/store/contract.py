@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from brim.activation import Graph
 from brim.behaviors import Behavior, Edge, Status
 from brim.behaviors.words import behavior_words
 from brim.errors import InputError
@@ -133,6 +134,20 @@ class StoreContract:
             2,
             50.0,
         )
+
+    def test_a_term_finds_its_live_rules_with_their_weights(self, opened: Open) -> None:
+        some = [
+            behavior(id="b1", canonical="Test the retry helper.", tags=("retry",)),
+            behavior(id="b, 2", canonical="Retry a webhook, then retry once more.", when={"language": "python"}),
+            behavior(id="b3", canonical="Retry nothing.", status="forgotten"),
+        ]
+        asked = ("retry", "webhook", "language=python", "", "unknown")
+        with opened() as store:
+            for each in some:
+                store.put(each, event="learned", now=1.0)
+            found = {term: sorted(rules) for term, rules in store.postings(asked).items()}
+            assert found == {term: sorted(rules) for term, rules in Graph(some).postings(asked).items()}
+            assert [id for id, _ in found["retry"]] == ["b, 2", "b1"]
 
     def test_edges_are_given_from_either_end_if_both_are_live(self, opened: Open) -> None:
         with opened() as store:

@@ -177,3 +177,16 @@ def test_a_log_that_a_power_cut_has_shortened_leaves_whole_transactions(path: Pa
             new = [each.id for each in store.behaviors() if each.id.startswith("new")]
             assert new == [f"new{number}" for number in range(len(new))]
             assert len(store.events()) == 13 + len(new)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE behaviors SET id = 'b' || char(10) || '1' WHERE id = 'b1'",
+        "UPDATE triggers SET weight = 'x' WHERE trigger = 'language=python'",
+    ],
+)
+def test_a_rule_that_terms_cannot_find_is_said_to_be_damaged(path: Path, change: str) -> None:
+    raw(path).execute(change)
+    with open_store(str(path)) as store, pytest.raises(StoreError, match="damaged"):
+        store.postings(("language=python",))

@@ -90,9 +90,9 @@ class Graph:
             yield from self._leaving.get(id, ())
             yield from (edge for edge in self._arriving.get(id, ()) if edge.source not in ids)
 
-    def postings(self, terms: Collection[str]) -> list[tuple[str, str, int]]:
-        """Every one of *terms* with each live behavior that it finds, and its weight in hundredths."""
-        return [(term, *each) for term in terms for each in self._terms.get(term, ())]
+    def postings(self, terms: Collection[str]) -> dict[str, list[tuple[str, int]]]:
+        """By term, each live behavior that it finds, and its weight in hundredths."""
+        return {term: self._terms[term] for term in terms if term in self._terms}
 
     @cached_property
     def _terms(self) -> dict[str, list[tuple[str, int]]]:

@@ -9,7 +9,6 @@ or lower it.
 
 from __future__ import annotations
 
-from collections import Counter
 from math import log
 
 from brim.activation.engine import Course, Neighbourhood
@@ -163,11 +162,11 @@ def standing(index: Index, told: Collection[str] = ()) -> list[Node]:
     These are the constraints and rules of *index* without a declared condition, unless the words of a rule that isn't a
     constraint speak of one.
     """
-    if found := index.postings((ANYWHERE,)):
-        return list(index.nodes([id for _, id, _ in found if id not in told]))
+    if found := index.postings((ANYWHERE,)).get(ANYWHERE):
+        return list(index.nodes([id for id, _ in found if id not in told]))
     # An index that an older brim wrote has no term for them, and no inferred conditions.
-    found = index.postings((ALWAYS,))
-    return [node for node in index.nodes([id for _, id, _ in found if id not in told]) if not node.inferred]
+    found = index.postings((ALWAYS,)).get(ALWAYS, ())
+    return [node for node in index.nodes([id for id, _ in found if id not in told]) if not node.inferred]
 
 
 def relevant(index: Index, context: Context) -> list[tuple[Node, Relevance]]:
@@ -180,14 +179,15 @@ def relevant(index: Index, context: Context) -> list[tuple[Node, Relevance]]:
     asked = {**weights, **dict.fromkeys(facts_filed(evidence, INFERRED), CONFIRMED), **dict.fromkeys(declared, 1.0)}
     if EDITING in evidence.get("task", ()):
         asked[LANGUAGE] = CONFIRMED
-    rows = index.postings(asked) if asked else ()
-    having = Counter([term for term, _, _ in rows])
-    many = index.count() + BACKGROUND if having else 0
-    worth = {term: asked[term] * log(1 + (many - found + 0.5) / (found + 0.5)) / 100 for term, found in having.items()}
+    found = sorted(index.postings(asked).items()) if asked else []  # added up in the same order by every index
+    many = index.count() + BACKGROUND if found else 0
+    worth = {term: asked[term] * log(1 + (many - len(rules) + 0.5) / (len(rules) + 0.5)) / 100 for term, rules in found}
     worth.update(dict.fromkeys(declared, DECLARED / 100))
     scores: dict[str, float] = {}
-    for term, id, weight in rows:
-        scores[id] = scores.get(id, 0.0) + worth[term] * weight
+    for term, rules in found:
+        each = worth[term]
+        for id, weight in rules:
+            scores[id] = scores.get(id, 0.0) + each * weight
     # Without words, only declared conditions are met, and each that is counts.
     most = MOST if weights else len(scores)
     least = min(sorted(scores.values(), reverse=True)[:most], default=0.0)
@@ -195,9 +195,11 @@ def relevant(index: Index, context: Context) -> list[tuple[Node, Relevance]]:
     means = _section_means(index, {id: scores[id] for id in best}) if context.prompt else {}
     best += [id for id in means if id not in scores]
     shared: dict[str, list[tuple[float, str]]] = {id: [] for id in best}
-    for term, id, weight in rows:
-        if id in shared and term in weights:
-            shared[id].append((-worth[term] * weight, term))
+    for term, rules in found:
+        if term in weights:
+            for id, weight in rules:
+                if id in shared:
+                    shared[id].append((-worth[term] * weight, term))
     judged = [
         (node, _judged(node, shared[node.id], context, worth, means.get(node.id, 0.0))) for node in index.nodes(best)
     ]

@@ -60,8 +60,8 @@ class Source(Protocol):
 class Index(Source, Protocol):
     """A source that also knows by which terms each behavior is found: see ``brim.activation.relevance``."""
 
-    def postings(self, terms: Collection[str]) -> Iterable[tuple[str, str, int]]:
-        """Every term of *terms* with each live behavior that it finds, and how much it says for that, in hundredths."""
+    def postings(self, terms: Collection[str]) -> Mapping[str, Collection[tuple[str, int]]]:
+        """By term of *terms*, each live behavior that it finds, and how much it says for that, in hundredths."""
 
     def count(self) -> int:
         """How many live behaviors there are."""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from brim.behaviors.behavior import Behavior
     from brim.hooks.event import HookCall
     from brim.hooks.state import HookWorkspace
+    from brim.store.scopes import Scopes
     from brim.tracking.events import Event
 
 HEAD = "Before you finish: these rules are for every change, and no such command has succeeded since your last edit.\n"
@@ -94,12 +95,16 @@ def _text(rules: list[Behavior], workspace: HookWorkspace) -> str:
     return HEAD + text_of([(rule, Tier.FULL, 1.0) for rule in rules], format)
 
 
+def _found_by(terms: list[str], scopes: Scopes) -> list[str]:
+    return [id for rules in scopes.postings(terms).values() for id, _ in rules]
+
+
 def _due(turn: Turn, workspace: HookWorkspace) -> list[Behavior]:
     """Return the rules for every change that *turn* has made no command for."""
     scopes, terms = workspace.scopes, facts_filed({"task": (EDITING,)}, INFERRED)
-    ids = [id for _, id, _ in scopes.postings(terms)]
+    ids = _found_by(terms, scopes)
     if scopes.leave_out(ids):
-        ids = [id for _, id, _ in scopes.postings(terms)]
+        ids = _found_by(terms, scopes)
     facts = Context(**workspace.surroundings, file=[path for path in turn.files if path]).facts
     return [
         rule

@@ -163,9 +163,13 @@ class Scopes(Closing):
         found = {scope: store.nodes(ids, self._known[scope]) for scope, store in self.stores.items()}
         return [node for _, node in self._counting(found)]
 
-    def postings(self, terms: Collection[str]) -> list[Any]:
-        """Return every one of *terms* with each rule of either file that it finds, and its weight in hundredths."""
-        return [row for store in self.stores.values() for row in store.postings(terms)]
+    def postings(self, terms: Collection[str]) -> dict[str, list[tuple[str, int]]]:
+        """Return by term each rule of either file that it finds, and its weight in hundredths."""
+        found: dict[str, list[tuple[str, int]]] = {}
+        for store in self.stores.values():
+            for term, rules in store.postings(terms).items():
+                found.setdefault(term, []).extend(rules)
+        return found
 
     def count(self) -> int:
         """Return how many live rules both files have."""

@@ -53,6 +53,7 @@ _KEYS = {
     "windows": "model",
 }
 _REPLACE = re.compile(r"INSERT OR REPLACE INTO (\w+) \(([^)]*)\) (.*)", re.DOTALL)
+_JOINED = re.compile(r"group_concat\(([\w.]+), ('[^']*')\)")
 _PLACE = re.compile(r"\?(\d*)")
 
 
@@ -313,6 +314,7 @@ def translated(statement: str) -> bytes:
         statement = f"INSERT INTO {table} ({columns}) {values} ON CONFLICT ({key}) DO UPDATE SET {', '.join(changed)}"
     statement = statement.replace(" INDEXED BY behaviors_standing", "")
     statement = statement.replace("CAST(time / 86400 AS INTEGER)", "CAST(floor(time / 86400) AS bigint)")  # not rounded
+    statement = _JOINED.sub(r"string_agg(\1::text, \2)", statement)
     last = 0
 
     def numbered(place: re.Match[str]) -> str:
