@@ -84,9 +84,7 @@ def write_turn(
         begun = _begin(state, size - start)
         until = workspace.clock() + seconds / 2.0**begun
         lines = whole_lines(path, start, overlap=OVERLAP >> begun, most=MOST + OVERLAP)
-        twice = (
-            known > 0 and call.agent == "codex"
-        )  # it writes a prompt in two lines, of which each has an id of its own
+        twice = known > 0 and call.agent == "codex"  # a prompt has two lines there, each with an id of its own
         typed = {entry.text for entry in writer.read().entries if entry.kind == "human"} if twice else ()
         where: Any = {"start": start, "known": known, "agent": agent, "typed": typed}
         end = _extract(model, call, lines, **where, is_late=lambda: workspace.clock() > until, seen=seen)
