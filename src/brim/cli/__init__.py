@@ -197,8 +197,11 @@ def _whole_parser() -> argparse.ArgumentParser:
 
 def parser_of(name: str) -> argparse.ArgumentParser:
     """Return the parser of the command *name*; its ``--help`` shows the examples after the options."""
+    from textwrap import dedent
+
     command = load(name)
-    description, _, examples = command.help.partition("\n\n    Example")
+    first, _, rest = command.help.partition("\n")
+    description, _, examples = f"{first}\n{dedent(rest)}".partition("\n\nExample")  # newer Pythons dedent it themselves
     parser = argparse.ArgumentParser(
         prog=f"brim {name}", description=description, epilog=f"Example{examples}", formatter_class=_Help
     )
@@ -211,14 +214,9 @@ class _Help(argparse.HelpFormatter):
     """Prose fills the width of the terminal; rows of a list keep their columns; examples stay as they are."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:  # noqa: ARG002 (argparse gives it)
-        from textwrap import dedent
-        from textwrap import indent as indented
-
-        first, _, rest = text.partition("\n")
         if text.startswith("Example"):
-            return f"{first}\n{indented(dedent(rest), '  ')}".rstrip()
-        text = f"{first}\n{dedent(rest)}".strip("\n")
-        return "\n\n".join(_paragraph(each, width) for each in text.split("\n\n"))
+            return text.rstrip()
+        return "\n\n".join(_paragraph(each, width) for each in text.strip("\n").split("\n\n"))
 
 
 def _paragraph(text: str, width: int) -> str:
