@@ -5,13 +5,14 @@ from __future__ import annotations
 import importlib
 import os
 import pkgutil
+import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 from tests.forks import HEAVY
 
@@ -52,6 +53,7 @@ def pretend(*, everything: bool) -> list[str]:
     for name in SIGNALS.split():
         delattr(signal, name)
     os.name, sys.platform = "nt", "win32"
+    shutil._winapi = SimpleNamespace(NeedCurrentDirectoryForExePath=lambda _: False)  # type: ignore[attr-defined]
     return names
 
 

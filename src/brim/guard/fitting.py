@@ -114,7 +114,7 @@ def room_for(model: str, max_output: int | None = None, target: int | None = Non
         max_output = min(reserves.response(window), known.max_output or window)
     whole_number("max_output", max_output, 0, "a whole number of tokens")
     room = window - max_output - reserves.safety(window)
-    if given and target is None and room <= 0:
+    if model and given and target is None and room <= 0:  # an adapter's guard learns its model with each request
         hint = guessed(model, target) or [f"its window has {window:,} tokens, so give less"]
         raise InputError(f"max_output {max_output:,} leaves no room for a prompt to {model}: {hint[0]}")
     longest = known.max_input if window == known.context_window else window
