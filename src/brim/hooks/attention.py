@@ -1,6 +1,6 @@
-"""What a person should know about the project: what of it agents do not use, and what changed since it was trusted.
+"""What a person should know about the project: what agents don't use yet, and what changed since it was trusted.
 
-Agents use none of it. The person is told once a session, and the status line shows it.
+The person is told once a session, and the status line shows it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def project_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
 
 
 def _has_untrusted(workspace: HookWorkspace, project: str) -> bool:
-    """Whether *project* came with rules or settings that nobody agreed to yet."""
+    """Whether *project* came with rules or settings that the person hasn't trusted yet."""
     folder = os.path.join(project, ".brim")
     return not workspace.trusted and any(os.path.exists(os.path.join(folder, name)) for name in FILES)
 

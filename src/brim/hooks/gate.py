@@ -242,7 +242,7 @@ def spent_of(limits: list[Scope | Allowance]) -> list[Scope | Allowance]:
 def limit_latch(about: Scope | Allowance) -> str:
     """Return the name of this limit's latch: a raised limit is another one, and so is the next period's."""
     ends = about.ends
-    if ends and about.unit == "percent":  # a client may say how long it takes: then the end moves by seconds
+    if ends and about.unit == "percent":  # clients round it: the same window may end a few seconds later
         ends //= 60 * int(about.period[:-1])
     period = f" {about.period} {about.unit} {ends}" if ends or about.unit != "usd" else ""
     return f"cost limit {about.scope} {about.limit.amount} {about.limit.state in ('stopped', 'wrapping_up')}{period}"

@@ -97,7 +97,7 @@ def write_turn(
 
 
 def _begin(state: SessionState, pending: int) -> int:
-    """Note that reading begins; return how often a hook was ended since one had written: there is less time by half."""
+    """Note that reading begins; return how many hooks were ended before they had written."""
     begun = state.kept_number(_BEGUN)
     begun = begun if 0 <= begun < 20 else 0
     state.keep(_BEGUN, begun + 1)
