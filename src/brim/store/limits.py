@@ -62,7 +62,7 @@ class LimitRow:
     @property
     def said(self) -> str:
         """The limit with its unit: $5.00/day, 2M tokens/day, 90%/5h."""
-        per = str(Ceiling(0, self.unit, self.period)).partition("/")[2] or ("sub-agent" * (self.period == SUBAGENT))
+        per = "sub-agent" if self.period == SUBAGENT else str(Ceiling(0, self.unit, self.period)).partition("/")[2]
         return f"{self.in_words(self.amount)}/{per}" if per else f"{self.in_words(self.amount)} in all"
 
     def in_words(self, amount: int, *, up: bool = False) -> str:
