@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from brim.install.rule_files import shared_news
 from brim.spend.ledger import ScopeStatus
 from brim.spend.periods import EVERYWHERE
 from brim.store.backup import lost_rules
+from brim.store.ledger import StoredLedger
 from brim.store.limits import LimitRow, Limits
 from brim.store.suggestions import Suggestions
 from brim.tracking.plan_windows import PlanWindow, current_plan_windows
@@ -79,11 +81,7 @@ def home_status(workspace: Workspace, *, almost_full: bool = False) -> HomeStatu
         (bool(news), news, "brim rules import"),
         (rules["pending"] > 0, f"{counted(rules['pending'], 'note')} of agents to review", "brim rules review"),
         (rules["corrections"] > 0, f"{counted(rules['corrections'], 'correction')} to review", "brim rules review"),
-        (
-            spending is not None and spending.state != "open",
-            "the limit of this project is reached",
-            "brim limit",
-        ),
+        (spending is not None and spending.state != "open", "the limit of this project is reached", "brim limit"),
         (almost_full, "the window is almost full: compact soon", "brim context"),
     ]
     attention = tuple((text, fix) for wanted, text, fix in wants if wanted)
@@ -97,34 +95,41 @@ def is_installed(workspace: Workspace) -> bool:
     return bool(read_records(workspace.home)) or any(has_plugin(agent, workspace.environ) for agent in NAMES)
 
 
-def _limits(workspace: Workspace) -> tuple[LimitRow, ...]:
+def limits_of(workspace: Workspace, ledger: StoredLedger, *, shared: str | None = None) -> Limits:
+    """Return the limits in *ledger* as the person in *workspace* sees them; *shared* is as in ``Limits``."""
+    place, home, environ = workspace.place, workspace.home, workspace.environ
+    return Limits(ledger, place=place, home=home, environ=environ, now=workspace.now, shared=shared)
+
+
+@contextmanager
+def open_limits(workspace: Workspace) -> Iterator[Limits | None]:
+    """Open the limits of this person; None if nothing was spent or limited yet."""
     if not os.path.exists(workspace.database):
-        return ()
-    try:
-        with workspace.open_ledger() as ledger:
-            place, home, environ = workspace.place, workspace.home, workspace.environ
-            limits = Limits(ledger, place=place, home=home, environ=environ, now=workspace.now)
-            return (*limits.rows(ledger.project(place, claim=False)), *limits.rows(EVERYWHERE))
-    except BrimError:
-        return ()
+        yield None
+        return
+    with workspace.open_ledger() as ledger:
+        yield limits_of(workspace, ledger)
+
+
+def _limits(workspace: Workspace) -> tuple[LimitRow, ...]:
+    with suppress(BrimError), open_limits(workspace) as limits:
+        if limits is not None:
+            project = limits.ledger.project(workspace.place, claim=False)
+            return (*limits.rows(project), *limits.rows(EVERYWHERE))
+    return ()
 
 
 def _about_project(workspace: Workspace, rules: int, changes: str) -> list[tuple[bool, str, str]]:
     """Return what can be wrong with the project and its memory, and whether it is."""
     folder, memory = workspace.scope_folders.get("project"), workspace.memory_problem
     lost = lost_rules(os.path.join(folder, DATABASE), workspace.home) if folder else None
+    is_foreign = memory is not None and memory.reason == "foreign"
+    is_untrusted = bool(rules) and not workspace.trusted
     return [
-        (
-            bool(rules) and not workspace.trusted,
-            "this project isn't trusted, so agents don't hear its rules",
-            "brim trust",
-        ),
+        (is_untrusted, "this project isn't trusted, so agents don't hear its rules", "brim trust"),
         (lost is not None, "this project's store has lost rules, and brim kept a copy", "brim backup restore"),
         ("project" in workspace.problems, "this project's rules can't be read, so agents go without", "brim doctor"),
         (bool(changes), changes.partition(":")[0], "brim trust"),
-        (
-            memory is not None,
-            "agents don't use the memory in .context/",
-            "brim trust" if memory is not None and memory.reason == "foreign" else "brim doctor",
-        ),
+        (is_foreign, "agents don't use the memory in .context/", "brim trust"),
+        (not is_foreign and memory is not None, "agents don't use the memory in .context/", "brim doctor"),
     ]

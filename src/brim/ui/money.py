@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Any
@@ -14,39 +13,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from brim.errors import InputError
+from brim.install.status import limits_of, open_limits
 from brim.report.usage import Gathered, UsageReport, usage_report
 from brim.spend.limits import OPEN, Limit
 from brim.spend.money import limit_in
 from brim.spend.periods import EVERYWHERE, PERCENT, read_ceiling
-from brim.store.limits import LimitRow, Limits, ProjectRow
+from brim.store.limits import LimitRow
 from brim.tracking.sessions import SessionFile
 from brim.ui.place import Place, page
-from brim.workspace import Workspace
 
 BY = ("day", "week", "project", "branch", "model", "session")
 DAYS = {7: "7 days", 30: "30 days", 90: "90 days", 0: "everything"}
 MOST_ROWS = 200
 """Rows of the table; ``brim usage --json`` has all."""
 ANSWERS = ("continue", "raise", "wrap_up", "stop")
-
-
-@contextmanager
-def open_limits(workspace: Workspace, *, make: bool = False) -> Iterator[Limits | None]:
-    """Open the limits of this person; None if nothing was spent or limited yet, unless *make*."""
-    if not make and not os.path.exists(workspace.database):
-        yield None
-        return
-    with workspace.open_ledger() as ledger:
-        where: Any = {"place": workspace.place, "home": workspace.home, "environ": workspace.environ}
-        yield Limits(ledger, **where, now=workspace.now)
-
-
-def projects_of(workspace: Workspace, limits: Limits | None) -> list[ProjectRow]:
-    """Return every project with its limits, as ``brim limit`` shows them."""
-    if limits is None:
-        return []
-    default = limit_in(workspace.config["spend.limit"])
-    return limits.projects(default=None if default is None else Limit(default))
 
 
 @dataclass(frozen=True)
@@ -108,27 +88,25 @@ def money(place: Place, request: Request) -> Response:
         raise InputError(f"by is one of {', '.join(BY)}, and days one of {', '.join(map(str, DAYS))}")
     report = usage(place, by, int(given))
     workspace = place.workspace()
+    default = limit_in(workspace.config["spend.limit"])
     with open_limits(workspace) as limits:
-        projects = [(each, [bar(row) for row in each.limits]) for each in projects_of(workspace, limits)]
+        projects = limits.projects(default=None if default is None else Limit(default)) if limits else []
     sums = report.sums[::-1] if by in ("day", "week") else report.sums
-    shown: dict[str, Any] = {
-        "said": request.query_params.get("said", ""),
-        "by": by,
-        "days": int(given),
-        "every_by": BY,
-        "every_days": DAYS,
-    }
     return page(
         "money.html",
         place,
         here="money",
+        said=request.query_params.get("said", ""),
+        by=by,
+        days=int(given),
+        every_by=BY,
+        every_days=DAYS,
         report=report,
         sums=sums[:MOST_ROWS],
         more=max(0, len(sums) - MOST_ROWS),
         most=max((each.cost for each in sums), default=0),
-        projects=projects,
+        projects=[(each, [bar(row) for row in each.limits]) for each in projects],
         project=os.path.basename(workspace.place),
-        **shown,
     )
 
 
@@ -136,8 +114,8 @@ def set_limit(place: Place, form: dict[str, str]) -> str:
     """Set, raise or remove a limit, or answer at one, as ``brim limit`` does."""
     workspace = place.workspace()
     action, scope, text = form.get("action", ""), form.get("scope", ""), form.get("limit", "").strip()
-    with open_limits(workspace, make=True) as limits:
-        assert limits is not None  # noqa: S101 - it was made
+    with workspace.open_ledger() as ledger:
+        limits = limits_of(workspace, ledger)
         scope = scope or limits.scope(EVERYWHERE if form.get("everywhere") else form.get("project", ""))
         name = limits.name(scope)
         if action == "set":

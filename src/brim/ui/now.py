@@ -16,16 +16,14 @@ from starlette.responses import Response, StreamingResponse
 
 from brim.errors import BrimError
 from brim.install import installation
-from brim.install.status import HomeStatus, home_status
+from brim.install.status import home_status, open_limits
 from brim.report.usage import UsageReport
 from brim.report.watch import Reading
 from brim.spend.limits import OPEN
-from brim.store.limits import LimitRow
 from brim.tracking.auto_compact import AutoCompact
-from brim.ui.live import AWAKE, INTERVAL, MOST, Followed
-from brim.ui.money import open_limits, read_usage
+from brim.ui.background import AWAKE, INTERVAL, MOST, PATIENCE, Followed, StillReading
+from brim.ui.money import read_usage
 from brim.ui.place import Head, Place, about, page, render
-from brim.ui.work import PATIENCE, StillReading
 
 RECENT = 12
 """Sessions that are listed though they rest."""
@@ -97,36 +95,15 @@ def today(place: Place, patience: float | None = PATIENCE) -> UsageReport | None
         return None
 
 
-@dataclass(frozen=True)
-class Waiting:
-    """A project that waits at a limit, or was stopped."""
-
-    name: str
-    scope: str
-    state: str
-    limit: LimitRow | None
-
-
-@dataclass(frozen=True)
-class Standing:
-    """What the page says besides sessions and money."""
-
-    status: HomeStatus
-    waiting: list[Waiting]
-
-
-def standing(place: Place) -> Standing:
-    """Return how things stand here, and which projects wait at a limit."""
+def _standing(place: Place) -> str:
+    """Return the part that says what needs attention, and which projects wait at a limit or were stopped."""
     workspace = place.workspace()
     workspace.goes_on = True
-    waiting = []
     with open_limits(workspace) as limits:
-        for project in limits.projects() if limits else ():
-            asked = next((each for each in project.limits if each.state != OPEN), None)
-            if asked or project.state != OPEN:
-                state = asked.state if asked else project.state
-                waiting.append(Waiting(project.name, project.scope, state, asked))
-    return Standing(home_status(workspace), waiting)
+        projects = limits.projects() if limits else []
+    asked = [(each, next((row for row in each.limits if row.state != OPEN), None)) for each in projects]
+    waiting = [(project, limit) for project, limit in asked if limit or project.state != OPEN]
+    return render("standing.html", place, status=home_status(workspace), waiting=waiting)
 
 
 def fragments(place: Place, live: list[Card], rest: list[Card], *, patience: float | None = 0.02) -> dict[str, str]:
@@ -135,7 +112,7 @@ def fragments(place: Place, live: list[Card], rest: list[Card], *, patience: flo
         "problem": "",
         "live": render("live.html", place, live=live),
         "recent": render("recent.html", place, rest=rest),
-        "standing": render("standing.html", place, standing=standing(place)),
+        "standing": _standing(place),
         "today": render("today.html", place, today=today(place, patience)),
     }
 

@@ -8,24 +8,26 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import islice
 from typing import Any
 
 from starlette.responses import HTMLResponse, Response
 
+from brim.behaviors.corrections import rule_in
+from brim.behaviors.sentences import heard, refused
 from brim.errors import InputError
 from brim.figures import age, counted, dollars, home_path, printable, readable_size, rounded, share
 from brim.hooks.limit_words import clock
+from brim.injection.text import summary_of
 from brim.models.overrides import use
 from brim.scratch.quotes import masked_line
 from brim.tracking.events import Message, StateSeen
 from brim.tracking.gauge import percent
 from brim.tracking.readers.stream import Feed, subagent_of
 from brim.tracking.sessions import SessionFile, Stamp, newest_first, own_files, usage_index
+from brim.ui.background import Live, Work
 from brim.ui.gate import Keys
-from brim.ui.live import Live
-from brim.ui.work import Work
 from brim.workspace import Workspace
 
 HEAD_BYTES = 1 << 18
@@ -93,22 +95,19 @@ class Place:
 @lru_cache(512)
 def head_of(path: str, _inode: int) -> Head:
     """Return what the session in the file *path* is about."""
-    feed, found = Feed(), Head()
-    try:
-        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))) as file:
-            data = file.read(HEAD_BYTES)
-    except OSError:
-        return found
-    folder = branch = ""
+    feed, seen, data = Feed(), {"folder": "", "branch": ""}, b""
+    with (
+        suppress(OSError),
+        open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))) as file,
+    ):
+        data = file.read(HEAD_BYTES)
     for line in data.splitlines(keepends=True):
         for event in feed.feed(line):
-            if isinstance(event, StateSeen) and event.name == "folder":
-                folder = folder or event.value
-            elif isinstance(event, StateSeen) and event.name == "branch":
-                branch = branch or event.value
+            if isinstance(event, StateSeen) and event.name in seen:
+                seen[event.name] = seen[event.name] or event.value
             elif isinstance(event, Message) and event.human and event.text.strip():
-                return Head(_title(event.text), folder, branch)
-    return Head("", folder, branch)
+                return Head(_title(event.text), **seen)
+    return Head("", **seen)
 
 
 def _title(text: str) -> str:
@@ -134,7 +133,9 @@ def clock_time(moment: float | None) -> str:
         return ""
 
 
-def _environment() -> Any:
+@cache
+def templates() -> Any:
+    """Return the templates; they are compiled when they are first used."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     found = Environment(
@@ -148,13 +149,8 @@ def _environment() -> Any:
     words = (age, clock, clock_time, counted, dollars, home_path, percent, printable, readable_size, rounded, share)
     found.filters |= {each.__name__: each for each in words}
     found.filters["basename"] = lambda path: os.path.basename(path.rstrip("/")) or path
+    found.globals |= {"heard": heard, "one_line": summary_of, "refused": refused, "rule_in": rule_in}
     return found
-
-
-@lru_cache(1)
-def templates() -> Any:
-    """Return the templates; they are compiled when they are first used."""
-    return _environment()
 
 
 def render(name: str, place: Place, **values: Any) -> str:

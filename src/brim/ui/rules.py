@@ -12,12 +12,10 @@ from starlette.responses import Response
 from brim.activation.context import Context
 from brim.behaviors.behavior import Behavior, BehaviorKind, EdgeKind, Status
 from brim.behaviors.blocks import EDIT, RUN, TOOL, checked_blocks, too_much
-from brim.behaviors.corrections import rule_in
-from brim.behaviors.sentences import heard, refused
+from brim.behaviors.sentences import heard
 from brim.behaviors.yaml_form import FIELDS, as_yaml, from_yaml
 from brim.errors import InputError
 from brim.injection.plan import InjectionPlan
-from brim.injection.text import summary_of as one_line
 from brim.install.agents import model_of
 from brim.install.installation import first_agent
 from brim.store.loaded import agents_planner
@@ -51,15 +49,8 @@ class Row:
     """One rule of the table."""
 
     rule: Behavior
-    said: str
-    when: str
-    refuses: str
     outcome: Outcome
     tokens: dict[str, int]
-
-
-def _row(rule: Behavior, outcome: Outcome, tokens: dict[str, int]) -> Row:
-    return Row(rule, one_line(rule), heard(rule), refused(rule), outcome, tokens)
 
 
 @dataclass(frozen=True)
@@ -102,8 +93,7 @@ def planned(place: Place, given: Mapping[str, str]) -> Planned:
 
 def plan(place: Place, request: Request) -> Response:
     """Return what an agent would hear, as a part of the page."""
-    found = planned(place, request.query_params)
-    return page("plan.html", place, found=found, heard=heard, one_line=one_line)
+    return page("plan.html", place, found=planned(place, request.query_params))
 
 
 def rules(place: Place, request: Request) -> Response:
@@ -114,32 +104,31 @@ def rules(place: Place, request: Request) -> Response:
         came = outcomes(scopes, every)
         live = [each for each in every if each.live]
         tokens = all_tier_tokens(scopes, live, workspace.config)
-        rows = [_row(each, came[each.id], tokens[each.id]) for each in live]
         conflicts = [(newer, each.other) for newer, each in unmarked_conflicts(scopes)]
         by_id = {each.id: each for each in live}
         for edge in scopes.all_edges():
             if edge.kind is EdgeKind.CONFLICTS and edge.source in by_id and edge.target in by_id:
                 conflicts.append((by_id[edge.source], by_id[edge.target]))
-        shown: dict[str, Any] = {
-            "rows": rows,
-            "away": [each for each in every if not each.live],
-            "notes": [each for each in live if each.status is Status.PENDING],
-            "corrections": Suggestions(workspace.home).waiting(workspace.project),
-            "conflicts": conflicts[:MOST_PAIRS],
-            "pairs": [
-                *((pair, True) for pair in duplicate_pairs(scopes, workspace.config)),
-                *((pair, False) for pair in alike_pairs(scopes, workspace.config)),
-            ][:MOST_PAIRS],
-            "found": planned(place, {}),
-            "budget": workspace.config.yours[START_KEY] or 0,
-            "project": workspace.project,
-            "trusted": workspace.trusted,
-            "said": request.query_params.get("said", ""),
-        }
-        most = max(LARGEST_BUDGET, shown["budget"])
-        return page(
-            "rules.html", place, here="rules", heard=heard, one_line=one_line, rule_in=rule_in, most=most, **shown
-        )
+        pairs = [(pair, True) for pair in duplicate_pairs(scopes, workspace.config)]
+        pairs += [(pair, False) for pair in alike_pairs(scopes, workspace.config)]
+    budget = workspace.config.yours[START_KEY] or 0
+    return page(
+        "rules.html",
+        place,
+        here="rules",
+        said=request.query_params.get("said", ""),
+        rows=[Row(each, came[each.id], tokens[each.id]) for each in live],
+        away=[each for each in every if not each.live],
+        notes=[each for each in live if each.status is Status.PENDING],
+        corrections=Suggestions(workspace.home).waiting(workspace.project),
+        conflicts=conflicts[:MOST_PAIRS],
+        pairs=pairs[:MOST_PAIRS],
+        found=planned(place, {}),
+        budget=budget,
+        most=max(LARGEST_BUDGET, budget),
+        project=workspace.project,
+        trusted=workspace.trusted,
+    )
 
 
 def rule(place: Place, request: Request) -> Response:
@@ -148,7 +137,7 @@ def rule(place: Place, request: Request) -> Response:
     with workspace.open() as scopes:
         found = scopes.find(request.path_params["id"])
         tokens = all_tier_tokens(scopes, [found], workspace.config)[found.id]
-        row = _row(found, outcomes(scopes, [found])[found.id], tokens)
+        row = Row(found, outcomes(scopes, [found])[found.id], tokens)
         events = scopes.store(found.scope).events(behavior=found.id, limit=20)
     return page(
         "rule.html", place, here="rules", row=row, events=events[::-1], form=as_yaml(found), kinds=list(BehaviorKind)
@@ -183,7 +172,9 @@ def change_rule(place: Place, form: dict[str, str]) -> str:
         if action == "merge":
             return _merge(scopes, workspace, rule, scopes.find(form.get("other", "")))
         if action == "replace":
-            return _replace(scopes, workspace, rule, form.get("text", ""))
+            about: dict[str, Any] = {"now": workspace.now, "threshold": workspace.near_duplicate(rule.scope)}
+            taught = teach(scopes, {"right": _text(form), "wrong": ""}, rule.scope, replaces=[rule], **about)
+            return f"{taught.learned.behavior.name} takes the place of {rule.name}."
         if action == "block":
             changes: dict[str, object] = {"blocks": checked_blocks([*rule.blocks, *_blocks(form)])}
         elif action == "edit":
@@ -198,14 +189,6 @@ def change_rule(place: Place, form: dict[str, str]) -> str:
         return f"Changed {rule.name}: {', '.join(changes)}." if changes else f"{rule.name} is as it was."
 
 
-def _replace(scopes: Scopes, workspace: Workspace, rule: Behavior, text: str) -> str:
-    if not text.strip():
-        raise InputError("say the new rule")
-    about: dict[str, Any] = {"now": workspace.now, "threshold": workspace.near_duplicate(rule.scope)}
-    taught = teach(scopes, {"right": text, "wrong": ""}, rule.scope, replaces=[rule], **about)
-    return f"{taught.learned.behavior.name} takes the place of {rule.name}."
-
-
 def _merge(scopes: Scopes, workspace: Workspace, rule: Behavior, other: Behavior) -> str:
     pairs = [*duplicate_pairs(scopes, workspace.config), *alike_pairs(scopes, workspace.config)]
     chosen = [pair for pair in pairs if {pair.one.id, pair.other.id} == {rule.id, other.id}]
@@ -215,11 +198,15 @@ def _merge(scopes: Scopes, workspace: Workspace, rule: Behavior, other: Behavior
     return f"Merged {done[0].superseded.name} into {done[0].kept.name}."
 
 
+def _text(form: dict[str, str]) -> str:
+    if not form.get("text", "").strip():
+        raise InputError("say the rule in a sentence, such as: Use pnpm, not npm")
+    return form["text"]
+
+
 def learn(place: Place, form: dict[str, str]) -> str:
     """Teach a rule."""
-    workspace = place.workspace()
-    scope = "user" if form.get("everywhere") or workspace.project is None else "project"
-    return _teach(workspace, scope, form.get("text", ""), None)
+    return _teach(place.workspace(), form)
 
 
 def review(place: Place, form: dict[str, str]) -> str:
@@ -237,19 +224,19 @@ def review(place: Place, form: dict[str, str]) -> str:
     if not accept:
         corrections.take(found.number)
         return "Dismissed."
-    scope = "user" if form.get("everywhere") or workspace.project is None else "project"
-    return _teach(workspace, scope, form.get("text", ""), found)
+    return _teach(workspace, form, found)
 
 
-def _teach(workspace: Workspace, scope: str, text: str, found: Suggestion | None) -> str:
-    if not text.strip():
-        raise InputError("say the rule in a sentence, such as: Use pnpm, not npm")
+def _teach(workspace: Workspace, form: dict[str, str], correction: Suggestion | None = None) -> str:
+    """Teach the rule in *form*, or make a rule of *correction*; return what to say about it."""
+    scope, text = "user" if form.get("everywhere") or workspace.project is None else "project", _text(form)
     if scope == "project":
         workspace.begin_project()
     about: dict[str, Any] = {"now": workspace.now, "threshold": workspace.near_duplicate(scope)}
     with workspace.open() as scopes:
-        if found is not None:
-            taught = accept_correction(scopes, Suggestions(workspace.home), found.number, text, scope, **about)
+        if correction is not None:
+            corrections = Suggestions(workspace.home)
+            taught = accept_correction(scopes, corrections, correction.number, text, scope, **about)
         else:
             with scopes.writing(scope):
                 taught = teach(scopes, {"right": text, "wrong": ""}, scope, **about)

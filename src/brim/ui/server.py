@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import sys
 import traceback
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from importlib import import_module
 from importlib.resources import files
 from threading import Thread
@@ -23,9 +24,9 @@ from starlette.routing import Route
 from brim import loopback
 from brim.errors import BrimError, InputError, StoreError
 from brim.loopback import HOST, App, Limits
+from brim.ui.background import StillReading
 from brim.ui.gate import Gate, read_form
 from brim.ui.place import Place, page, templates
-from brim.ui.work import StillReading
 
 LIMITS = Limits(body_size=1 << 20)
 THREADS = 6
@@ -68,27 +69,24 @@ def build_app(place: Place, port: int) -> App:
     """Return the application that is served at *port*."""
 
     def shown(name: str) -> Any:
-        async def endpoint(request: Request) -> Response:
-            return await _answered(place, request, lambda: run_in_threadpool(_call, name, place, request))
+        def endpoint(request: Request) -> Any:
+            return _call(name, place, request)
 
         return endpoint
 
     def streamed(name: str) -> Any:
-        async def endpoint(request: Request) -> Response:
-            return await _answered(place, request, lambda: _call(name, place, request))
+        async def endpoint(request: Request) -> Any:
+            return await _call(name, place, request)
 
         return endpoint
 
     def done(name: str, then: str) -> Any:
         async def endpoint(request: Request) -> Response:
-            async def answer() -> Response:
-                form = await read_form(request, place.keys)
-                back = form.pop("back", "")
-                said = await run_in_threadpool(_call, name, place, form)
-                target = back if re.fullmatch(r"/[\w/.-]*", back) and back[:2] != "//" else then
-                return RedirectResponse(f"{target}?said={quote(said)}", 303)
-
-            return await _answered(place, request, answer)
+            form = await read_form(request, place.keys)
+            back = form.pop("back", "")
+            said = await run_in_threadpool(_call, name, place, form)
+            target = back if re.fullmatch(r"/[\w/.-]*", back) and back[:2] != "//" else then
+            return RedirectResponse(f"{target}?said={quote(said)}", 303)
 
         return endpoint
 
@@ -96,7 +94,8 @@ def build_app(place: Place, port: int) -> App:
     routes += [Route(path, shown(name), methods=["GET"]) for path, name in PAGES.items()]
     routes += [Route(path, done(*action), methods=["POST"]) for path, action in ACTIONS.items()]
     routes.append(Route("/static/{name}", static, methods=["GET"]))
-    return Gate(Starlette(routes=routes, lifespan=_few_threads), port, place.keys)
+    problems: Any = dict.fromkeys((StillReading, BrimError, Exception), partial(_problem, place))
+    return Gate(Starlette(routes=routes, lifespan=_few_threads, exception_handlers=problems), port, place.keys)
 
 
 @asynccontextmanager
@@ -120,18 +119,16 @@ def _prepare(place: Place) -> None:
         place.files()
 
 
-async def _answered(place: Place, request: Request, answer: Callable[[], Awaitable[Response]]) -> Response:
-    """Return the answer, or a page that says what is wrong."""
-    try:
-        return await answer()
-    except StillReading as still:
-        return page("reading.html", place, 202, here="", still=still)
-    except BrimError as error:
-        code = 503 if isinstance(error, StoreError) else 404 if "session" in request.path_params else 400
-        return page("problem_page.html", place, code, here="", problem=str(error))
-    except Exception:  # our own mistake: the page says so, and the terminal has the rest
-        traceback.print_exc(file=sys.stderr)
-        return page("problem_page.html", place, 500, here="", problem="brim made a mistake; its terminal says more.")
+def _problem(place: Place, request: Request, error: Exception) -> Response:
+    """Return a page that says what is wrong."""
+    if isinstance(error, StillReading):
+        return page("reading.html", place, 202, here="", still=error)
+    code = 503 if isinstance(error, StoreError) else 404 if "session" in request.path_params else 400
+    problem = str(error)
+    if not isinstance(error, BrimError):  # our own mistake: the page says so, and the terminal has the rest
+        traceback.print_exception(error, file=sys.stderr)
+        code, problem = 500, "brim made a mistake; its terminal says more."
+    return page("problem_page.html", place, code, here="", problem=problem)
 
 
 async def static(request: Request) -> Response:
@@ -163,7 +160,4 @@ def serve_ui(
         Thread(target=_prepare, args=(place,), daemon=True, name="brim prepares").start()
         ready(link + place.keys.token, link + next(iter(place.keys.once)))
 
-        def ending() -> None:
-            place.live.ending = True
-
-        loopback.serve(build_app(place, port), bound, LIMITS, ending=ending)
+        loopback.serve(build_app(place, port), bound, LIMITS, ending=place.live.end)
