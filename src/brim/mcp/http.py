@@ -12,6 +12,7 @@ from typing import Any
 
 from mcp.server import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
+from starlette.responses import PlainTextResponse
 
 from brim import loopback
 from brim.errors import StoreError
@@ -61,17 +62,14 @@ def _with_token(app: App, token: str) -> App:
     expected = f"Bearer {token}".encode()
 
     async def asked(scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] != "http":
-            await app(scope, receive, send)
-            return
-        given = [value for name, value in scope["headers"] if name == b"authorization"]
-        if len(given) == 1 and hmac.compare_digest(given[0], expected):
-            await app(scope, receive, send)
-            return
-        # The connection is closed, so that a body is never waited for.
-        headers = [(b"content-type", b"text/plain"), (b"www-authenticate", b'Bearer realm="brim"')]
-        await send({"type": "http.response.start", "status": 401, "headers": [*headers, (b"connection", b"close")]})
-        await send({"type": "http.response.body", "body": b"the token of brim mcp is missing or wrong\n"})
+        answer = app
+        if scope["type"] == "http":
+            given = [value for name, value in scope["headers"] if name == b"authorization"]
+            if len(given) != 1 or not hmac.compare_digest(given[0], expected):
+                # The connection is closed, so that a body is never waited for.
+                headers = {"www-authenticate": 'Bearer realm="brim"', "connection": "close"}
+                answer = PlainTextResponse("the token of brim mcp is missing or wrong\n", 401, headers)
+        await answer(scope, receive, send)
 
     return asked
 
@@ -98,21 +96,14 @@ def read_token(home: str) -> str:
             write_new(path, f"{os.urandom(LENGTH).hex()}\n".encode())
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
         with os.fdopen(handle, encoding="ascii", errors="replace") as file:
-            _check(path, os.fstat(file.fileno()))
-            token = file.read(1_000).strip()
+            about, token = os.fstat(file.fileno()), file.read(1_000).strip()
     except OSError as error:
         raise StoreError(f"{path}: cannot be used: {error.strerror or error}") from None
+    if not stat.S_ISREG(about.st_mode):
+        raise StoreError(f"{path}: not a regular file, so it isn't used", "refused")
+    if hasattr(os, "getuid") and (about.st_uid != os.getuid() or about.st_mode & (stat.S_IRWXG | stat.S_IRWXO)):
+        why = "others can read it, so it isn't secret: remove it, and brim makes a new one"
+        raise StoreError(f"{path}: {why}", "refused")
     if len(token) < SHORTEST or not token.isalnum():
         raise StoreError(f"{path}: holds no token: remove it, and a new one is made", "damaged")
     return token
-
-
-def _check(path: str, found: os.stat_result) -> None:
-    if not stat.S_ISREG(found.st_mode):
-        raise StoreError(f"{path}: not a regular file, so it isn't used", "refused")
-    if not hasattr(os, "getuid"):
-        return
-    if found.st_uid != os.getuid() or found.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise StoreError(
-            f"{path}: others can read it, so it isn't secret: remove it, and brim makes a new one", "refused"
-        )

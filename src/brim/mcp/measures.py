@@ -71,8 +71,9 @@ class Fitted:
 def count_text(workspace: Workspace, text: str, model: str = "") -> Counted:
     """Return how many tokens *text* has for *model*."""
 
-    name = _named(model) or workspace.config["model"]
-    counted: Count = counter_for(name, mode="auto" if _named(model) else local_mode(workspace.config)).count(text)
+    name = _model(workspace, model)
+    mode = "auto" if model.strip() else local_mode(workspace.config)
+    counted: Count = counter_for(name, mode=mode).count(text)
     known = (lookup(name).context_window, _warning(name)) if name else (None, None)
     return Counted(int(counted), counted.basis, counted.low, counted.high, name, *known)
 
@@ -81,7 +82,7 @@ def room_for(workspace: Workspace, model: str, messages: list[dict[str, Any]], d
     """Return how the window of *model* is divided when it is asked *messages* and *directive*."""
 
     calculator = TokenBudgetCalculator(reserves=Reserves(**workspace.config.section("window")))
-    found = calculator.calculate(_model(workspace, model), messages, directive)
+    found = calculator.calculate(_needed(_model(workspace, model)), messages, directive)
     parts = {each.name: getattr(found, each.name) for each in fields(Room) if each.name not in ("basis", "warning")}
     basis = (found.messages_tokens + found.directive_tokens).basis
     return Room(**parts, basis=basis, warning=_warning(found.model))
@@ -96,7 +97,7 @@ def fit_messages(
 ) -> Fitted:
     """Return *messages* pruned to *tokens*, or to what fits into the window of *model*."""
 
-    name = _model(workspace, model)
+    name = _needed(_model(workspace, model))
     target = Reserves(**workspace.config.section("window")).room(name) if tokens is None else tokens
     if target < 0:
         raise InputError(f"tokens must be 0 or more, not {target:,}")
@@ -114,17 +115,15 @@ def local_mode(config: Config) -> Mode:
     return "auto" if mode == "api" else mode
 
 
-def _model(workspace: Workspace, model: str) -> str:
-    name = _named(model) or workspace.config["model"]
+def _model(workspace: Workspace, model: str) -> str | None:
+    if len(name := model.strip()) > LONGEST_NAME:
+        raise InputError(f"model has {len(name):,} characters: that isn't the name of a model")
+    return name or workspace.config["model"]
+
+
+def _needed(name: str | None) -> str:
     if not name:
         raise InputError("no model is named: say which, as in model='gpt-4o'")
-    return str(name)
-
-
-def _named(model: str) -> str:
-    name = model.strip()
-    if len(name) > LONGEST_NAME:
-        raise InputError(f"model has {len(name):,} characters: that isn't the name of a model")
     return name
 
 

@@ -35,15 +35,17 @@ def search_text(workspace: Workspace, query: str, session: str = "") -> str:
     entries = _writer(workspace, session).read().entries
     number = query.strip().removeprefix("#")
     if number.isdecimal() and len(number) < 10:
-        return _whole(next((entry for entry in entries if entry.number == int(number)), None), number)
+        entry = next((entry for entry in entries if entry.number == int(number)), None)
+        return f"There is no entry #{number}." if entry is None else _whole(entry)
     gone, wanted = withdrawn(entries), query.strip().casefold()
     shown = (each for each in entries if each.kind not in HIDDEN and (each.session, each.id) not in gone)
     found = [each for each in shown if wanted in each.text.casefold()]
     if not found:
         return f"No entry holds {query.strip()[:80]!r}." if entries else EMPTY
     lines = [f"#{entry.number} {entry.kind}: {sentence(entry, 120)}" for entry in found[-MOST_FOUND:]]
-    older = len(found) - len(lines)
-    return "\n".join([*lines, *([f"{older:,} older are not shown: look for more words"] if older else [])])
+    if older := len(found) - len(lines):
+        lines.append(f"{older:,} older are not shown: look for more words")
+    return "\n".join(lines)
 
 
 def keep_dead_end(workspace: Workspace, text: str, *, session: str = "") -> str:
@@ -73,11 +75,6 @@ def _writer(workspace: Workspace, session: str = "") -> ScratchWriter:
     return ScratchWriter(worktree, session=session, clock=lambda: workspace.now, claim=False, secret=secret)
 
 
-def _whole(entry: Entry | None, number: str) -> str:
-    if entry is None:
-        return f"There is no entry #{number}."
-    text = entry.text
-    if len(text) > LONGEST:
-        text = f"{text[:LONGEST]}\n… {len(text):,} characters in all"
-    quoted = "\n".join(f"> {line}" for line in text.split("\n"))
-    return f"#{entry.number} {entry.kind}\n{quoted}"
+def _whole(entry: Entry) -> str:
+    more = f"\n… {len(entry.text):,} characters in all" if len(entry.text) > LONGEST else ""
+    return "\n> ".join([f"#{entry.number} {entry.kind}", *f"{entry.text[:LONGEST]}{more}".split("\n")])

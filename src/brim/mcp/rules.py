@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from brim.activation.context import Context
 from brim.activation.explanation import explain
@@ -30,40 +30,30 @@ Call = Callable[Concatenate[Workspace, Given], Found]
 
 def without_broken_project(read: Call[Given, Found]) -> Call[Given, Found]:
     """Let *read* go on without a project that can't be read: the user's own rules are told."""
-
-    @wraps(read)
-    def reading(workspace: Workspace, /, *given: Given.args, **named: Given.kwargs) -> Found:
-        try:
-            return read(workspace, *given, **named)
-        except StoreError as error:
-            if not _is_projects(error, workspace):
-                raise
-            workspace.problems["project"] = str(error)
-        return read(workspace, *given, **named)
-
-    return reading
+    return _guarded(read, tries_again=True)
 
 
 def hiding_project_text(call: Call[Given, Found]) -> Call[Given, Found]:
     """Let *call* say that a project can't be read, but not why: the project's own words would be in it."""
+    return _guarded(call, tries_again=False)
 
+
+def _guarded(call: Call[Given, Found], *, tries_again: bool) -> Call[Given, Found]:
     @wraps(call)
     def calling(workspace: Workspace, /, *given: Given.args, **named: Given.kwargs) -> Found:
         try:
             return call(workspace, *given, **named)
         except StoreError as error:
-            if not _is_projects(error, workspace):
+            passing = error.reason in ("busy", "full", "read-only")
+            if passing or workspace.usable_project is None or str(error).startswith(workspace.database):
                 raise
-            path = workspace.databases[-1]
-            raise StoreError(f"{path}: can't be read: ask the user to run 'brim doctor'", error.reason) from None
+            if not tries_again:
+                path = workspace.databases[-1]
+                raise StoreError(f"{path}: can't be read: ask the user to run 'brim doctor'", error.reason) from None
+            workspace.problems["project"] = str(error)
+        return call(workspace, *given, **named)
 
     return calling
-
-
-def _is_projects(error: StoreError, workspace: Workspace) -> bool:
-    """Whether something in the project's file is wrong, and not only for a moment."""
-    passing = error.reason in ("busy", "full", "read-only")
-    return not passing and workspace.usable_project is not None and not str(error).startswith(workspace.database)
 
 
 LOOKED_AT = 10_000
@@ -77,12 +67,7 @@ _WORD = re.compile(r"[^\s\"'`(),;<>|=*?\[\]{}]+")
 def context_of(workspace: Workspace, text: str = "", task: str = "") -> Context:
     """Return the situation that *text* tells of, with what can be told by looking around."""
     text = text[:LOOKED_AT]
-    return Context(
-        file=files_in(text),
-        task=task.strip()[:200] or None,
-        prompt=text,
-        **workspace.surroundings,
-    )
+    return Context(file=files_in(text), task=task.strip()[:200] or None, prompt=text, **workspace.surroundings)
 
 
 def files_in(text: str) -> list[str]:
@@ -160,8 +145,13 @@ def active_answer(workspace: Workspace, situation: str = "", task: str = "") -> 
 @hiding_project_text
 def list_rules(workspace: Workspace, query: str = "", limit: int = 50) -> Rules:
     """Return the live rules that *query* is a part of: of the id, the name, a tag or the text."""
+
+    def matches(rule: Behavior) -> bool:
+        texts = (rule.id, rule.name, *rule.tags, rule.summary, rule.canonical)
+        return any(query.strip().casefold() in text.casefold() for text in texts)
+
     with workspace.open(migrate=True) as scopes:
-        found = [each for each in scopes.behaviors(LIVE) if _matches(each, query.strip().casefold())]
+        found = [each for each in scopes.behaviors(LIVE) if matches(each)]
     found.sort(key=lambda each: (each.name.casefold(), each.id))
     return Rules([Rule.of(each) for each in found[: max(0, limit)]], len(found))
 
@@ -175,12 +165,8 @@ def why_text(workspace: Workspace, id: str, situation: str = "") -> str:
         if not behavior.live:
             return f"{behavior.name} ({behavior.id}): out: it is {behavior.status}"
         planner = _planner(scopes, workspace, situation)
-        account = explain(
-            *(scopes, planner.context, behavior.id),
-            now=workspace.now,
-            parameters=planner.parameters,
-            course=planner.course,
-        )
+        how: Any = {"now": workspace.now, "parameters": planner.parameters, "course": planner.course}
+        account = explain(scopes, planner.context, behavior.id, **how)
         others = {flow.giver for step in account.steps for flow in step.flows}
         names = {each.id: each.name for each in scopes.get_many({behavior.id, *others}).values()}
         alone, plan = planner.plan(None, limited=False), planner.plan(workspace.config.yours[START_KEY])
@@ -200,10 +186,8 @@ def expanded_text(workspace: Workspace, id: str) -> str:
     head = f"{behavior.name} [{behavior.kind.value}]{tags} ({behavior.id}, {behavior.scope})\n"
     head += f"when: {behavior.when}\n" if behavior.when else ""
     if behavior.status is Status.PENDING:
-        until = (
-            f"Unconfirmed note of an agent; its summary, until the user runs 'brim rules review accept {behavior.id}':"
-        )
-        return f"{head}\n{until}\n{summary_of(behavior)}\n"
+        until = f"until the user runs 'brim rules review accept {behavior.id}'"
+        return f"{head}\nUnconfirmed note of an agent; its summary, {until}:\n{summary_of(behavior)}\n"
     return f"{head}\n{behavior.canonical}\n"
 
 
@@ -220,38 +204,24 @@ def _planner(scopes: Scopes, workspace: Workspace, situation: str, task: str = "
 
 
 def _told(scopes: Scopes, workspace: Workspace, planner: Planner) -> str:
-    plan = planner.plan(workspace.config.yours[START_KEY])
+    """Return the text, with the pointer if something is cut and the pointer fits, counted as the plan was."""
+    config = workspace.config.yours
+    plan = planner.plan(config[START_KEY])
     text = render(plan)
-    return text + POINTER if _holds_back(plan) and _fits(text + POINTER, scopes, workspace, plan) else text
-
-
-def _fits(text: str, scopes: Scopes, workspace: Workspace, plan: InjectionPlan) -> bool:
-    """Whether *text* keeps to every limit of *plan*, counted as the plan was."""
-
-    if plan.max_chars is not None and len(text) > plan.max_chars:
-        return False
-    calibrations = scopes.user.calibrations if scopes.user is not None else None
-    counter = counter_for(
-        workspace.config.yours["model"], mode=local_mode(workspace.config.yours), calibrations=calibrations
-    )
-    return plan.token_budget is None or int(counter.count(text)) <= plan.token_budget
-
-
-def _holds_back(plan: InjectionPlan) -> bool:
-    """Whether there is more to read of something; of an unconfirmed note there is not."""
     cut = [item.behavior for item in plan.summarized if summary_of(item.behavior) != item.behavior.canonical.strip()]
-    behaviors = [*cut, *(item.behavior for item in plan.name_only)]
-    return any(behavior.status is not Status.PENDING for behavior in behaviors)
+    cut += [item.behavior for item in plan.name_only]
+    if all(behavior.status is Status.PENDING for behavior in cut):  # of an unconfirmed note there is no more to read
+        return text
+    longer = text + POINTER
+    calibrations = scopes.user.calibrations if scopes.user is not None else None
+    counter = counter_for(config["model"], mode=local_mode(config), calibrations=calibrations)
+    fits = plan.token_budget is None or int(counter.count(longer)) <= plan.token_budget
+    return longer if fits and (plan.max_chars is None or len(longer) <= plan.max_chars) else text
 
 
 def _tier_in(plan: InjectionPlan, id: str) -> str:
     item = next((item for item in plan.items if item.id == id), None)
     return "omitted: it is not activated" if item is None else f"{item.tier}: {item.reason}"
-
-
-def _matches(behavior: Behavior, query: str) -> bool:
-    texts = (behavior.id, behavior.name, *behavior.tags, behavior.summary, behavior.canonical)
-    return not query or any(query in text.casefold() for text in texts)
 
 
 # Notes and verdicts ---------------------------------------------------------------------------------------------
@@ -293,18 +263,10 @@ def learn_note(workspace: Workspace, right: str, wrong: str = "", situation: str
     _check_length("right", right, "say the rule in a sentence")
     _check_length("wrong", wrong, "say the rule in a sentence")
     file = next(iter(files_in(situation)), "")
+    about: Any = {"wrong": wrong, "file": file, "source": "agent", "session": session, "now": workspace.now}
     with workspace.open(migrate=True) as scopes, scopes.writing("project"):
-        known = scopes.behaviors()
-        learned = learn(
-            right,
-            wrong=wrong,
-            file=file,
-            source="agent",
-            session=session,
-            now=workspace.now,
-            existing=known,
-            near_duplicate=workspace.config["behaviors.near_duplicate"],
-        )
+        known, alike = scopes.behaviors(), workspace.config["behaviors.near_duplicate"]
+        learned = learn(right, **about, existing=known, near_duplicate=alike)
         _store_note(scopes, learned, known, workspace.now, session)
     rule, result = learned.behavior, "; ".join(learned.changes)
     if rule.status is Status.PENDING:

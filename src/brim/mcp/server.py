@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Any, TextIO
 
@@ -61,20 +62,28 @@ class BrimServer(MCPServer):
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
         """Call a tool; which session it is for is remembered."""
-        meta = _meta(context)
         if name == HOOK:
             return CallToolResult(content=[TextContent(type="text", text="{}")])
-        thread = meta.get("threadId")
-        session = thread if isinstance(thread, str) and thread and file_id(thread) == thread else ""
-        self._clients.named(session, _client(context))
+        session, client = "", ""
+        with suppress(AttributeError, TypeError, ValueError):  # what comes with a call in addition to its arguments
+            thread = dict(context.request_context.meta or {}).get("threadId")
+            session = thread if isinstance(thread, str) and file_id(thread) == thread else ""
+        with suppress(AttributeError, ValueError):
+            client = str(context.session.client_params.client_info.name)
+        self._clients.named(session, client)
         try:
-            return _compact(await super().call_tool(name, arguments, context))
+            result: Any = await super().call_tool(name, arguments, context)
         except ToolError as error:
             cause = error.__cause__
             if cause is None:
                 raise
             said = said_of_arguments(cause) if isinstance(cause, ValidationError) else str(cause)
             raise ToolError(f"{name}: {said}") from None
+        if not isinstance(result, CallToolResult) or result.structured_content is None:
+            return result
+        # JSON in one line, for clients that show a model the text: indents are tokens.
+        text = json.dumps(result.structured_content, ensure_ascii=False, separators=(",", ":"))
+        return result.model_copy(update={"content": [TextContent(type="text", text=text)]})
 
 
 def build_server(
@@ -82,30 +91,6 @@ def build_server(
 ) -> BrimServer:
     """Return a server for the project in *folder*. A *shared* one serves several clients."""
     return BrimServer(Clients(environ, folder, clock=clock, shared=shared))
-
-
-def _compact(result: Any) -> Any:
-    """Return *result* with its JSON in one line, for clients that show a model the text: indents are tokens."""
-    if not isinstance(result, CallToolResult) or result.structured_content is None:
-        return result
-    text = json.dumps(result.structured_content, ensure_ascii=False, separators=(",", ":"))
-    return result.model_copy(update={"content": [TextContent(type="text", text=text)]})
-
-
-def _meta(context: Any) -> Mapping[str, Any]:
-    """Return what came with a call in addition to its arguments."""
-    try:
-        return dict(context.request_context.meta or {})
-    except (AttributeError, TypeError, ValueError):
-        return {}
-
-
-def _client(context: Any) -> str:
-    """Return what the client calls itself, empty if it does not say."""
-    try:
-        return str(context.session.client_params.client_info.name)
-    except (AttributeError, ValueError):
-        return ""
 
 
 # Resources ------------------------------------------------------------------------------------------------------
@@ -134,17 +119,11 @@ def add_resources(server: MCPServer, clients: Clients) -> None:
         ("brim://behaviors/active", active, TEXT, "Rules learned that matter here"),
         ("brim://context", context, "application/json", "How full the context window is"),
         ("brim://scratch", scratch, TEXT, "What was kept for after a compaction"),
+        (EXPAND, expand, TEXT, "One rule whole"),
     ):
-        named = guarded(function, ResourceError)
-        server.resource(uri, name=uri.removeprefix("brim://"), description=text, mime_type=kind)(named)
-    _add_completion(server, clients)
-    server.resource(EXPAND, name="behaviors/expand", description="One rule whole", mime_type=TEXT)(
-        guarded(expand, ResourceNotFoundError)
-    )
-
-
-def _add_completion(server: MCPServer, clients: Clients) -> None:
-    """Let a client complete the names of rules that it may expand."""
+        name = uri.removeprefix("brim://").removesuffix("/{id}")
+        named = guarded(function, ResourceNotFoundError if uri == EXPAND else ResourceError)
+        server.resource(uri, name=name, description=text, mime_type=kind)(named)
 
     async def complete(ref: object, argument: Any, _: object) -> Completion | None:
         if getattr(ref, "uri", None) != EXPAND:
@@ -154,6 +133,7 @@ def _add_completion(server: MCPServer, clients: Clients) -> None:
         names = [rule.name for rule in found if rule.name.startswith(typed)]
         return Completion(values=names[:MOST_COMPLETED], total=len(names), has_more=len(names) > MOST_COMPLETED)
 
+    # Clients may complete the names of rules.
     server.completion()(complete)  # type: ignore[no-untyped-call] # the SDK's own decorator has no types
 
 

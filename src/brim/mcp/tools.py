@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from typing import Annotated, Any, Literal
 
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
@@ -138,18 +138,12 @@ def guarded(
         try:
             return function(*arguments, **named)
         except BrimError as problem:
-            raise error(said(problem)) from None
+            text = mask(str(problem))
+            raise error(text if len(text) <= LONGEST else f"{text[:LONGEST]}…") from None
         except Exception as problem:  # a defect of ours: what it is called is all that helps a client
             raise error(f"brim has a defect here ({type(problem).__name__}); nothing more is known") from None
 
     return called
-
-
-def said(problem: BrimError) -> str:
-    """Return what *problem* says, masked, and not longer than helps."""
-
-    text = mask(str(problem))
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
 def said_of_arguments(problem: ValidationError) -> str:
@@ -221,9 +215,8 @@ class Clients:
     def standing(self) -> Standing:
         """Return how things stand for the session that asks."""
         here = self.workspace
-        return hiding_project_text(standing)(
-            here, self.session, self.agent, kept=lambda session: kept_entries(here, session)
-        )
+        kept = partial(kept_entries, here)
+        return hiding_project_text(standing)(here, self.session, self.agent, kept=kept)
 
     def named(self, session: str, client: str = "") -> None:
         """Note that the call in hand is for *session*, and made by *client*, if it says so."""
