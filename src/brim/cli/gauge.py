@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from signal import SIGTERM, signal
 from typing import NoReturn, Self
 
-from brim.cli.output import age, counted, dollars, note, paint, printable, say, symbols, terminal_width, width_of
+from brim.cli.output import age, counted, dollars, note, paint, printable, symbols, terminal_width, width_of
 from brim.install.agents import NAMES
 from brim.report.watch import UNTOLD, Reading
 from brim.tracking.auto_compact import AutoCompact
@@ -270,13 +270,13 @@ class View:
             self._say(reading)
         elif self._once:
             for line in draw(reading, terminal_width()):
-                say(line.rstrip())
+                print(line.rstrip())
 
     def _say(self, reading: Reading) -> None:
         line = json.dumps(reading) if self._as_json else one_line(reading)
         if self._as_json or line != self._line:
             self._line = line
-            say(line)
+            print(line)
             sys.stdout.flush()
         for told in reading["notices"]:
             note(told["text"])

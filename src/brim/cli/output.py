@@ -14,7 +14,7 @@ from brim.figures import age, counted, dollars, home_path, printable, readable_s
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from typing import Any, TypeVar
 
     Result = TypeVar("Result")
@@ -37,13 +37,8 @@ def emit(result: Result, view: str | Callable[[Result], str | None], as_json: bo
     if as_json:
         say_json(result.to_dict() if hasattr(result, "to_dict") else result)
     elif text := view if isinstance(view, str) else view(result):
-        say(text)
+        print(text)
     return code
-
-
-def say(text: str = "") -> None:
-    """Print to standard output."""
-    print(text)
 
 
 def say_paged(text: str) -> None:
@@ -62,7 +57,7 @@ def say_paged(text: str) -> None:
             done = subprocess.run(shlex.split(pager), input=f"{text}\n".encode(), env=environ, check=False)  # noqa: S603
             if done.returncode == 0:
                 return
-    say(text)
+    print(text)
 
 
 def say_json(value: object) -> None:
@@ -83,12 +78,13 @@ def say_text(text: str) -> None:
         import json
 
         text = "".join(letter if letter.isascii() else json.dumps(letter)[1:-1] for letter in text)
-    say(text)
+    print(text)
 
 
-def note(text: str) -> None:
-    """Print a line to standard error that begins with ``brim:``."""
-    tell(f"brim: {home_path(text)}")
+def note(*texts: str) -> None:
+    """Print a line for each of *texts* that isn't empty to standard error, each beginning with ``brim:``."""
+    for text in filter(None, texts):
+        tell(f"brim: {home_path(text)}")
 
 
 def tell(text: str) -> None:
@@ -97,12 +93,6 @@ def tell(text: str) -> None:
         sys.stdout.flush()
     if sys.stderr is not None:
         print(text, file=sys.stderr)
-
-
-def tell_all(*texts: str) -> None:
-    """Print a note of each of *texts* that says something."""
-    for text in filter(None, texts):
-        note(text)
 
 
 def prepare_output() -> None:
@@ -175,7 +165,7 @@ def lines(*parts: str) -> str:
 # Tables ---------------------------------------------------------------------------------------------------------
 
 
-def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset(), optional: Sequence[int] = ()) -> str:
+def table(rows: Sequence[Sequence[str]], *, right: Collection[int] = (), optional: Sequence[int] = ()) -> str:
     """Return *rows* in aligned columns, two spaces apart; the columns in *right* are right-aligned.
 
     On a terminal that is too narrow, the *optional* columns go first, in their order, as long as the last column is
@@ -231,7 +221,7 @@ def facts(rows: Iterable[tuple[str, str]]) -> str:
     return "\n".join(found)
 
 
-def _shrink(widths: list[int], keep: list[int], right: frozenset[int], columns: int) -> None:
+def _shrink(widths: list[int], keep: list[int], right: Collection[int], columns: int) -> None:
     """Make the widest of the columns *keep* narrower until all fit; numbers keep their width."""
     while (excess := sum(widths[at] + 2 for at in keep) - 2 - columns) > 0:
         texts = sorted((at for at in keep if at not in right and widths[at] > LEAST), key=lambda at: (widths[at], at))
@@ -364,11 +354,3 @@ def count_fields(count: Any) -> dict[str, Any]:
 def basis_of(count: Any) -> str:
     """Return the basis of a ``Count``, and its interval if it has one."""
     return count.basis if count.low == count.high else f"{count.basis}, {count.low:,} to {count.high:,}"
-
-
-def fields_of(value: Any) -> dict[str, Any]:
-    """Return the fields of a record or a dataclass for JSON."""
-    if hasattr(value, "to_dict"):
-        found: dict[str, Any] = value.to_dict()
-        return found
-    return {name: getattr(value, name) for name in getattr(value, "__match_args__", ()) or value.__slots__}

@@ -19,7 +19,7 @@ from brim.cli.options import (
     settings,
     working_folder,
 )
-from brim.cli.output import emit, heading, home_path, note, say, table, terminal_width
+from brim.cli.output import emit, heading, home_path, note, table, terminal_width
 from brim.config.edit import REMOVED, SettingEdit, config_file
 from brim.config.places import config_paths
 from brim.config.settings import Setting
@@ -150,7 +150,7 @@ def _set(options: Namespace) -> int:
 def show_setting(edit: SettingEdit) -> None:
     """Print the new value, and the stronger one if there is one."""
     shown = KNOWN[edit.key].shown
-    say(f"{edit.key} = {shown(edit.value)}  {home_path(edit.path)}")
+    print(f"{edit.key} = {shown(edit.value)}  {home_path(edit.path)}")
     if edit.hidden_by:
         note(f"{edit.hidden_by} is stronger: {shown(edit.config[edit.key])} stays in force")
 

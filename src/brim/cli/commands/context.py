@@ -99,7 +99,7 @@ def show(report: ContextReport, *, everything: bool = False) -> str:
         [f"{'  ' * depth}{name}", "unknown" if tokens is None else f"{tokens:,}", part_share, basis]
         for depth, name, tokens, part_share, basis in _rows(report.parts, request.billed, 0, everything)
     ]
-    tree = table(rows, right=frozenset((1, 2)))
+    tree = table(rows, right=(1, 2))
     return lines(f"{gauge}\n" if gauge else "", printable(head), later, f"{tree}\n", *_notes(report), _change(report))
 
 
@@ -180,4 +180,4 @@ def _change(report: ContextReport) -> str:
         price = "no known price" if cost is None else dollars(cost)
         name = " > ".join(printable(home_path(each)) for each in change.breaker)
         told = f"first difference: {name}\n{change.rewritten_tokens:,} tokens behind it are sent again: {price} more"
-    return lines(f"\nsince request {since.number:,}", table(rows, right=frozenset((2,))), told)
+    return lines(f"\nsince request {since.number:,}", table(rows, right=(2,)), told)

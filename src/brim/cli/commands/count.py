@@ -139,7 +139,7 @@ def _view(counted_: Counted) -> str:
         if total.low == total.high:
             rows = [[*row[:3], row[4]] for row in rows]
         below = counted_.against_window() or f"share of the total, in {counted_.encoding or 'tokens'}"
-        text = lines(heading(table(rows, right=frozenset({0, 1}))), paint(below, "faint"))
+        text = lines(heading(table(rows, right=(0, 1))), paint(below, "faint"))
     if total.note:
         note(total.note)
     if counted_.model and not lookup(counted_.model).resolved:

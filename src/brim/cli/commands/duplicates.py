@@ -21,7 +21,7 @@ from brim.cli.options import (
     rule,
     says_yes,
 )
-from brim.cli.output import block, counted, emit, lines, note, paint, printable, say
+from brim.cli.output import block, counted, emit, lines, note, paint, printable
 from brim.cli.rule_view import as_object, named, title
 from brim.errors import InputError
 from brim.store.imports import store_merged
@@ -60,7 +60,7 @@ def merge(options: Namespace) -> int:
         kept, gone = merge_order(one, other, into)
         merged = merged_of(kept, gone, workspace.now)
         if not options.as_json:
-            say(_pair_view(kept, gone))
+            print(_pair_view(kept, gone))
         wanted = not options.dry_run
         agreed = wanted and says_yes(f"Merge {named(gone)} into {named(kept)}?", yes=options.yes)
         if agreed:
@@ -99,7 +99,7 @@ def dedupe(options: Namespace) -> int:
         if not pairs and not likely and not options.as_json:
             note("no two rules are alike enough")
         elif pairs and not options.as_json:
-            say(_pairs_view(pairs))
+            print(_pairs_view(pairs))
         wanted = bool(pairs) and not options.dry_run
         agreed = wanted and says_yes(f"Merge {counted(len(pairs), 'pair')}?", yes=options.yes)
         chosen = [*pairs] if agreed else []
@@ -120,7 +120,7 @@ def _chosen(options: Namespace, likely: list[Pair]) -> list[Pair]:
     asks = is_person_there() and not options.dry_run and not options.yes
     chosen = []
     for pair in likely[:MOST_SHOWN]:
-        say(f"{paint('may say the same', 'faint')}\n{_pair_view(pair.one, pair.other)}\n")
+        print(f"{paint('may say the same', 'faint')}\n{_pair_view(pair.one, pair.other)}\n")
         if asks and answer("Merge these two? [y/N] ").casefold() in ("y", "yes"):
             chosen.append(pair)
     if likely and not asks:

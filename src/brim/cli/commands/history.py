@@ -21,12 +21,10 @@ from brim.cli.output import (
     lines,
     listed,
     note,
-    say,
     say_json,
     say_text,
     table,
     tell,
-    tell_all,
 )
 from brim.config import Config
 from brim.errors import InputError
@@ -135,7 +133,7 @@ def fit(options: Namespace) -> int:
     else:
         say_text(document.with_messages(pruned.messages))
         _tell_receipt(pruned, name, target_from)
-    tell_all(document.looks_otherwise(options.provider))
+    note(document.looks_otherwise(options.provider))
     if options.decisions is not None and decisions is not None:
         save(options.decisions, f"{decisions}\n")
     return 0 if pruned.fits else 1
@@ -211,8 +209,8 @@ def _tell_receipt(pruned: Pruned, name: str, target_from: str) -> None:
     rows += [*dropped, ["", "", more]] if more else dropped
     if receipt.cache is not None:
         rows += _cache_rows(receipt.cache)
-    tell(table(rows, right=frozenset({1})))
-    tell_all(receipt.after.note, *receipt.notes)
+    tell(table(rows, right=(1,)))
+    note(receipt.after.note, *receipt.notes)
     known = lookup(name)
     if pruned.fits and receipt.after.high > known.context_window:
         note(f"at the upper end of its interval this is more than {name}'s window of {known.context_window:,}")
@@ -283,7 +281,7 @@ def check(options: Namespace) -> int:
     }
     emit(found, view, options.as_json)
     _tell_broken(document)
-    tell_all(document.looks_otherwise(options.provider))
+    note(document.looks_otherwise(options.provider))
     return 1 if violations else 0
 
 
@@ -375,7 +373,7 @@ def _show_repair(document: Document, repaired: Repaired, backup: str | None, opt
         summary += " needed"
     rows = [[each.action, each.rule, cut(each.text, 80)] for each in changes]
     shown = _places(document, ["change", "rule", "what"], changes, rows, head=not is_json) if changes else ""
-    (tell if is_json else say)(lines(f"{document.name}: {summary}", shown))
+    (tell if is_json else print)(lines(f"{document.name}: {summary}", shown))
 
 
 def _placed(document: Document, found: Violation | Change) -> dict[str, Any]:
@@ -386,7 +384,7 @@ def _placed(document: Document, found: Violation | Change) -> dict[str, Any]:
 def _places(document: Document, names: list[str], found: Any, rows: list[list[str]], *, head: bool) -> str:
     """Return a table of what was *found* where."""
     shown, more = listed([[f"{document.place(each.index):,}", *row] for each, row in zip(found, rows, strict=True)])
-    text = table([[document.unit, *names], *shown], right=frozenset({0}))
+    text = table([[document.unit, *names], *shown], right=(0,))
     return lines(heading(text) if head else text, more)
 
 

@@ -33,7 +33,7 @@ from brim.cli.options import (
     text_of,
     values_by_key,
 )
-from brim.cli.output import cut, emit, facts, home_path, lines, note, printable, tell_all
+from brim.cli.output import cut, emit, facts, home_path, lines, note, printable
 from brim.cli.rule_view import (
     as_object,
     heard,
@@ -133,7 +133,7 @@ def learn(options: Namespace) -> int:
     found = {**_object(taught, stored, like), "tokens": tokens, "file": store.path}
     emit(found, lines(_learned_view(taught, stored, whose), more), options.as_json)
     tell_masked(said["right"], said["wrong"], options.summary)
-    tell_all(*_further(taught, stored, like))
+    note(*_further(taught, stored, like))
     settings = workspace.config if scope == "project" else workspace.config.yours
     if tokens["full"] > (budget := settings["token_budget.default"] or 0) > 0:
         note(f"it takes {tokens['full']:,} tokens, more than the {budget:,} for a session's start: say it shorter")

@@ -25,13 +25,11 @@ from brim.cli.output import (
     age,
     dollars,
     emit,
-    fields_of,
     heading,
     home_path,
     note,
     paint,
     printable,
-    say,
     say_json,
     symbols,
     table,
@@ -234,7 +232,7 @@ def _emit_set(people: Limits, rows: list[LimitRow], scope: str, action: str, opt
     lines = [f"{called}: {_sentence(each, here().now)}" for each in rows] or [f"{called}: no limit"]
     if scope != EVERYWHERE:
         status = people.ledger.status(scope)
-        result |= fields_of(status)
+        result |= status.to_dict()
         if not action and status.spent and not options.including_past and not all(each.each for each in rows):
             spent = dollars(status.spent, up=True)
             note(f"it counts from now. --including-past also counts what was spent before ({spent} in all)")
@@ -293,7 +291,7 @@ def _show(name: str, options: Namespace) -> int:
     shown += [scope_table(below)] if below else []
     result = {
         "projects": [each.to_dict() for each in projects],
-        "scopes": [fields_of(each) for each in scopes],
+        "scopes": [each.to_dict() for each in scopes],
         **({"more": more} if more else {}),
     }
     emit(result, "\n\n".join(shown), options.as_json)
@@ -317,7 +315,7 @@ def _table(projects: list[ProjectRow], now: float) -> str:
             states = ", ".join(filter(None, [state, _row_state(each, now)]))
             rows.append([name, each.said, *_sums(each), filled, at, states])
             name = state = ""
-    return heading(table(rows, right=frozenset({2, 3}), optional=(4, 6)))
+    return heading(table(rows, right=(2, 3), optional=(4, 6)))
 
 
 def _sums(row: LimitRow) -> tuple[str, str]:
@@ -444,7 +442,7 @@ def _status(under: str, options: Namespace) -> int:
             found, more = money.scopes(under, options)
     shown = scope_table(found) if found else ""
     left_out = {"more": more} if more else {}
-    emit({"scopes": [fields_of(each) for each in found], **left_out}, lambda _: shown, options.as_json)
+    emit({"scopes": [each.to_dict() for each in found], **left_out}, lambda _: shown, options.as_json)
     if more:
         note(f"{more:,} more: --most {len(found) + more} shows all, 'brim ledger status SCOPE' what is below one")
     if not found and not options.as_json:
@@ -472,9 +470,9 @@ def _answer(money: Money, action: str, scope: str, amount: str, options: Namespa
     else:
         status = money.ledger.answer(scope, action.replace("-", "_"))
     if action != "wrap-up":
-        return emit(fields_of(status), in_words(status), options.as_json)
+        return emit(status.to_dict(), in_words(status), options.as_json)
     prompt = build_wrap_up_prompt(status.spent, status.limit, held=status.left or 0)
-    return emit({**fields_of(status), "prompt": prompt}, f"{in_words(status)}\n\n{prompt}", options.as_json)
+    return emit({**status.to_dict(), "prompt": prompt}, f"{in_words(status)}\n\n{prompt}", options.as_json)
 
 
 def _reserve(options: Namespace, money: Money) -> int:
@@ -493,7 +491,7 @@ def _reserve(options: Namespace, money: Money) -> int:
         return _refused({**reason, **fields}, str(refused), options.as_json)
     if found.state == SETTLED:  # sending it again would spend twice
         message = f"{found.request_id}: already settled: use another id for another request"
-        return _refused({"reason": SETTLED, **fields_of(found)}, message, options.as_json)
+        return _refused({"reason": SETTLED, **found.to_dict()}, message, options.as_json)
     _emit_reservation(found, money, options.as_json, admitted=True)
     return 0
 
@@ -518,14 +516,14 @@ def _end(options: Namespace, money: Money) -> int:
 def _emit_reservation(found: Reservation, money: Money, as_json: bool, **more: object) -> None:
     notices = [{"kind": each.kind, "text": str(each)} for each in money.notices]
     if as_json:
-        say_json({**more, **fields_of(found), "notices": notices})
+        say_json({**more, **found.to_dict(), "notices": notices})
         return
     stands = f"{dollars(found.charged)} is spent in {found.scope}, of {dollars(found.amount)} reserved"
     if found.state == "open":
         stands = f"{dollars(found.amount)} is reserved in {found.scope}"
     elif found.state == "released":
         stands = f"{dollars(found.amount)} is free again in {found.scope}"
-    say(printable(f"{found.request_id}: {stands}"))
+    print(printable(f"{found.request_id}: {stands}"))
     for notice in money.notices:
         note(str(notice))
 
@@ -558,7 +556,7 @@ def scope_table(statuses: list[ScopeStatus]) -> str:
         left = "none" if each.left is None else dollars(each.left, up=False)
         filled = _bar(each.spent, each.reserved, each.limit, each.left) if each.limit else ""
         rows.append([each.scope, spent, reserved, ceiling, left, filled, _scope_state(each)])
-    return heading(table(rows, right=frozenset({1, 2, 3, 4}), optional=(5, 2)))
+    return heading(table(rows, right=(1, 2, 3, 4), optional=(5, 2)))
 
 
 def in_words(status: ScopeStatus) -> str:

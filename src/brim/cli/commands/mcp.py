@@ -74,7 +74,7 @@ def _list(options: Namespace) -> int:
     found = {"tools": tools, "tokens": total, "instructions": INSTRUCTIONS, "instructions_tokens": instructions}
     rows = [["tool", "tokens", "what it does"], *([cost.name, f"{cost.tokens:,}", cost.description] for cost in costs)]
     below = f"{total:,} tokens of schemas if a client shows all of them, {instructions} of instructions"
-    return emit(found, lines(heading(table(rows, right=frozenset({1}))), paint(below, "faint")), options.as_json)
+    return emit(found, lines(heading(table(rows, right=(1,))), paint(below, "faint")), options.as_json)
 
 
 def _serve() -> int:

@@ -24,7 +24,6 @@ from brim.cli.output import (
     counted,
     emit,
     facts,
-    fields_of,
     file_progress,
     heading,
     home_path,
@@ -120,8 +119,8 @@ def _list(options: Namespace) -> int:
     shown = found[-options.limit :] if options.limit else found
     rows = [["number", "time", "kind", "session", "what"]]
     rows += [[f"#{each.number}", _time(each.time), each.kind, each.session[:8], sentence(each, 80)] for each in shown]
-    view = heading(table(rows, right=frozenset({0}), optional=(3, 1))) if shown else ""
-    listing = {"entries": [fields_of(entry) for entry in shown], "of": len(found), "broken": journal.broken}
+    view = heading(table(rows, right=(0,), optional=(3, 1))) if shown else ""
+    listing = {"entries": [entry.to_dict() for entry in shown], "of": len(found), "broken": journal.broken}
     emit(listing, view, options.as_json)
     if len(shown) < len(found) and not options.as_json:
         note(f"{len(found) - len(shown):,} older are not shown: use a larger --limit")
@@ -143,7 +142,7 @@ def _get(options: Namespace) -> int:
         return 1
     taken = withdrawn(journal.entries).get((entry.session, entry.id))
     by = taken.number if taken else None
-    return emit({**fields_of(entry), "withdrawn_by": by}, lambda _: _entry_view(entry, by), options.as_json)
+    return emit({**entry.to_dict(), "withdrawn_by": by}, lambda _: _entry_view(entry, by), options.as_json)
 
 
 def _entry_view(entry: Entry, withdrawn_by: int | None) -> str:
@@ -168,7 +167,7 @@ def _add(options: Namespace) -> int:
     if entry is None:
         raise InputError("memory add: the text is empty")
     view = f"#{entry.number} {entry.kind}  {home_path(writer.scratch_path)}"
-    return emit(fields_of(entry), view, options.as_json)
+    return emit(entry.to_dict(), view, options.as_json)
 
 
 def _rebuild(options: Namespace) -> int:

@@ -26,10 +26,8 @@ from brim.cli.output import (
     note,
     paint,
     rounded,
-    say,
     share,
     table,
-    tell_all,
 )
 from brim.errors import InputError
 from brim.files import data_file, save
@@ -72,7 +70,7 @@ def report(options: Namespace) -> int:
     emit(found, show, options.as_json)
     if options.html:
         note(f"wrote {os.path.abspath(options.html)}")
-    tell_all(*found.reading.failed)
+    note(*found.reading.failed)
     return 2 if found.reading.lacks(options.paths) else 0
 
 
@@ -87,7 +85,7 @@ def show(found: Overview) -> None:
     """Print the report."""
     show_summary(found)
     if found.bill.sessions:
-        say(f"\n{details(found)}")
+        print(f"\n{details(found)}")
 
 
 def show_summary(found: Overview) -> None:
@@ -99,7 +97,7 @@ def show_summary(found: Overview) -> None:
         period = f" in the last {counted(found.days, 'day')}" if found.days else ""
         note(f"no sessions{where}{period} ({counted(found.reading.files, 'file')} read)")
         return
-    say(summary(found, installed=is_installed(here())))
+    print(summary(found, installed=is_installed(here())))
 
 
 # How the report looks --------------------------------------------------------------------------------------------
@@ -269,7 +267,7 @@ def _lost_table(found: Overview) -> str:
     if not rows:
         return ""
     head = ["compaction", "dropped", "found again", "tokens", "session"]
-    drawn = heading(table([head, *rows[-MOST_ROWS:]], right=frozenset({2, 3})))
+    drawn = heading(table([head, *rows[-MOST_ROWS:]], right=(2, 3)))
     earlier = f"and {len(rows) - MOST_ROWS:,} earlier; " if len(rows) > MOST_ROWS else ""
     return lines(drawn, paint(f"{earlier}brim lost SESSION lists what was dropped", "faint"))
 
@@ -292,7 +290,7 @@ def _breaks_table(found: Overview, names: Names) -> str:
     if not rows:
         return ""
     head = ["cache break", "likely cause", "tokens", "cost", "session", "project"]
-    drawn = heading(table([head, *rows[:MOST_ROWS]], right=frozenset({2, 3}), optional=(5, 4)))
+    drawn = heading(table([head, *rows[:MOST_ROWS]], right=(2, 3), optional=(5, 4)))
     more = len(rows) - MOST_ROWS
     about = "a break: what the provider had cached was sent again, at the full price"
     return lines(drawn, paint(f"and {more:,} more (--json lists all); {about}" if more > 0 else about, "faint"))

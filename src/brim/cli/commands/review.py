@@ -20,7 +20,7 @@ from brim.cli.options import (
     option,
     scope_of,
 )
-from brim.cli.output import age, block, counted, emit, lines, note, paint, printable, say, tell_all
+from brim.cli.output import age, block, counted, emit, lines, note, paint, printable
 from brim.cli.rule_view import as_object, heard, named, whole
 from brim.errors import InputError
 from brim.store.rulebook import Taught, accept_correction, decide_notes, find_rules
@@ -97,11 +97,11 @@ def _correction_view(correction: Suggestion, now: float) -> str:
 
 def _ask(options: Namespace, workspace: Workspace, correction: Suggestion) -> bool:
     """Ask about one correction and do what the person says; return whether to go on."""
-    say(f"{_correction_view(correction, workspace.now)}\n  rule: {printable(rule_in(correction.text))}")
+    print(f"{_correction_view(correction, workspace.now)}\n  rule: {printable(rule_in(correction.text))}")
     key = one_key("accept, edit, dismiss, later or quit? [a/e/d/l/q] ")
     if key == "d":
         Suggestions(workspace.home).take(correction.number)
-        say("dismissed\n")
+        print("dismissed\n")
     elif key in ("a", "e"):
         text = answer("rule: ") if key == "e" else rule_in(correction.text)
         if text:
@@ -120,8 +120,8 @@ def _accept(options: Namespace, workspace: Workspace, number: int, text: str) ->
 
 def _tell(taught: Taught) -> None:
     rule = taught.learned.behavior
-    say(f"Saved as {printable(rule.name)}. Agents hear it {printable(heard(rule))}.\n")
-    tell_all(*(f"it conflicts with {named(each.other)}; agents hear only the newer one" for each in taught.conflicts))
+    print(f"Saved as {printable(rule.name)}. Agents hear it {printable(heard(rule))}.\n")
+    note(*(f"it conflicts with {named(each.other)}; agents hear only the newer one" for each in taught.conflicts))
 
 
 def _decide_corrections(options: Namespace) -> int:

@@ -6,6 +6,7 @@ import os
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from typing import Any
 
 from brim.behaviors.behavior import Behavior
@@ -30,18 +31,15 @@ from brim.cli.output import (
     counted,
     cut,
     emit,
-    fields_of,
     heading,
     lines,
     listed,
     note,
     paint,
     printable,
-    say,
     say_paged,
     symbols,
     table,
-    tell_all,
 )
 from brim.cli.rule_view import as_object, edge_object, kind_of, named, whole
 from brim.errors import InputError, StoreError
@@ -102,7 +100,7 @@ def export(options: Namespace) -> int:
         note(f"{counted(left_out, 'connection')} left out: one end is not in the file")
     content = counted(len(behaviors), "rule") + (f", {counted(len(edges), 'connection')}" if edges else "")
     if path == "-":
-        say(text.removesuffix("\n"))
+        print(text.removesuffix("\n"))
         note(f"{content} of this {scope}")
         return 0
     before = _before(path)
@@ -136,7 +134,7 @@ def _before(path: str) -> str | None:
 
 def _agrees(options: Namespace, dropped: list[str], path: str) -> bool:
     note(f"{path} holds what is not stored here: 'brim rules import' brings in what can be read")
-    tell_all(*dropped[:10], f"and {len(dropped) - 10:,} more" if len(dropped) > 10 else "")
+    note(*dropped[:10], f"and {len(dropped) - 10:,} more" if len(dropped) > 10 else "")
     return says_yes("Write it without them?", yes=options.yes)
 
 
@@ -320,7 +318,7 @@ def import_rules(options: Namespace) -> int:
     def show(_: Plan) -> None:
         if not options.as_json and reader.outcomes:
             say_paged(_outcomes_view(reader.outcomes))
-        tell_all(*sources.problems)
+        note(*sources.problems)
 
     def about(plan: Plan) -> dict[str, Any]:
         outcomes = [each.to_dict() for each in reader.outcomes]
@@ -342,7 +340,7 @@ def import_rules(options: Namespace) -> int:
         source=", ".join(reader.files),
         event="learned",
     )
-    tell_all(*plan.notes)
+    note(*plan.notes)
     if sources.secrets:
         note(f"{counted(sources.secrets, 'secret')} in the text masked: others may read your rules")
     return code
@@ -398,10 +396,10 @@ def import_floop(options: Namespace) -> int:
 
     def show(plan: Plan) -> None:
         if not options.as_json:
-            say(_floop_view(folder, floop, behaviors))
+            print(_floop_view(folder, floop, behaviors))
             if workspace.project is None and any(each.scope == "project" for each in floop.behaviors):
                 note("not in a project, so project rules go to your own rules too")
-            say()
+            print()
             show_plan(plan, folder)
             if twice := len(floop.edges) - len(plan.edges) - plan.same_edges - len(plan.dangling):
                 note(f"{counted(twice, 'connection')} in floop's files twice, once each way: kept as one each")
@@ -413,7 +411,7 @@ def import_floop(options: Namespace) -> int:
         workspace,
         lambda scopes: plan_of(scopes, behaviors, edges, source=".floop", now=workspace.now),
         show,
-        lambda plan: {"folder": folder, **plan_object(plan), "unmapped": [fields_of(each) for each in floop.unmapped]},
+        lambda plan: {"folder": folder, **plan_object(plan), "unmapped": [asdict(each) for each in floop.unmapped]},
         nothing=lambda: f"there is nothing {'to store: all of it is here already' if known else 'new to store'}",
         source=".floop",
     )
@@ -426,7 +424,7 @@ def _floop_view(folder: str, floop: Floop, behaviors: list[Behavior]) -> str:
     rows = [[*key, f"{count:,}"] for key, count in sorted(counts.items())]
     return lines(
         printable(f"{folder} holds {counted(len(behaviors), 'rule')}, {counted(len(floop.edges), 'connection')}"),
-        heading(table([["kind", "status", "scope", "count"], *rows], right=frozenset({3}))) if rows else "",
+        heading(table([["kind", "status", "scope", "count"], *rows], right=(3,))) if rows else "",
     )
 
 
@@ -444,7 +442,7 @@ def show_plan(plan: Plan, source: str) -> None:
     lost = (
         f"left out: the connection {edge}: one of its ends is neither here nor in the file" for edge in plan.dangling
     )
-    tell_all(*plan.notes, *lost)
+    note(*plan.notes, *lost)
 
 
 def in_numbers(plan: Plan) -> str:
@@ -482,7 +480,7 @@ def plan_object(plan: Plan) -> dict[str, Any]:
 def tell_problems(problems: Iterable[object]) -> None:
     """Print each of *problems*, which say themselves where they are, to standard error."""
     shown, more = listed([[str(problem)] for problem in problems], SHOWN)
-    tell_all(*(text for (text,) in shown), more)
+    note(*(text for (text,) in shown), more)
 
 
 def stored_line(plan: Plan) -> str:

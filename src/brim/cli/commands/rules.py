@@ -29,7 +29,6 @@ from brim.cli.output import (
     day,
     emit,
     facts,
-    fields_of,
     heading,
     home_path,
     lines,
@@ -37,7 +36,6 @@ from brim.cli.output import (
     paint,
     printable,
     table,
-    tell_all,
 )
 from brim.cli.rule_view import (
     as_object,
@@ -185,7 +183,7 @@ def _list_view(found: list[Behavior], came: dict[str, Outcome], now: float, sort
     places = {name: at for at, name in enumerate(columns)}
     spare = [places[name] for name in ("learned", *NUMBERS[::-1]) if SORTED_BY.get(sort) != name]
     spare += [places["refuses"]] if "refuses" in places else []
-    return heading(table(rows, right=frozenset(places[name] for name in NUMBERS), optional=spare))
+    return heading(table(rows, right=[places[name] for name in NUMBERS], optional=spare))
 
 
 @command(rule(), add_json)
@@ -214,7 +212,7 @@ def show(options: Namespace) -> int:
         "outcome": came.to_dict(),
         "tokens": tokens,
         "edges": [edge_object(edge) for edge in edges],
-        "events": [{**fields_of(each), "time": iso(each.time), "detail": dict(each.detail)} for each in events],
+        "events": [{**each.to_dict(), "time": iso(each.time), "detail": dict(each.detail)} for each in events],
         "file": path,
         "read_by": [{"agent": agent, "file": file} for agent, file in readers],
     }
@@ -411,7 +409,7 @@ def connect(options: Namespace) -> int:
     text = f"connected: {named(source)} {edge.kind} {named(target)}, weight {edge.weight:g}{was}"
     found = {"edge": edge_object(edge), "changed": old is not None, "followed": not refusals}
     emit(found, lambda _: printable(text), options.as_json)
-    tell_all(*refusals)
+    note(*refusals)
     for end in (source, target):
         if not end.live:
             note(f"{named(end)} is {end.status}: the connection rests as long as it is")

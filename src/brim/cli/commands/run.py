@@ -28,7 +28,7 @@ from brim.cli.options import (
     option,
     own_prices,
 )
-from brim.cli.output import counted, dollars, emit, note, paint, printable, say, tell, terminal_width, width_of
+from brim.cli.output import counted, dollars, emit, note, paint, printable, tell, terminal_width, width_of
 from brim.config import Config
 from brim.errors import BrimError, ConfigError, InputError
 from brim.hooks.limit_words import notify
@@ -353,7 +353,7 @@ def _print(text: str) -> None:
     if sys.stdout is None:
         return
     try:
-        say(text)
+        print(text)
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -35,10 +35,8 @@ from brim.cli.output import (
     paint,
     printable,
     readable_size,
-    say,
     say_paged,
     table,
-    tell_all,
 )
 from brim.cli.rule_view import whole
 from brim.config.places import agents_environment, project_folder, user_folder
@@ -113,7 +111,7 @@ def init(options: Namespace) -> int:
     if done.trusted is False and not options.as_json and not agents_environment(os.environ):
         _ask_for_trust(yes=options.yes)
     emit(done, _show, options.as_json)
-    tell_all(*done.problems, *([done.reason] if done.reason else done.skipped.values()))
+    note(*done.problems, *([done.reason] if done.reason else done.skipped.values()))
     return done.exit_code
 
 
@@ -130,7 +128,7 @@ def upgrade(options: Namespace) -> int:
         need_person("changes settings")
     done = installation.upgrade(os.environ, working_folder(), token_budget=options.token_budget)
     emit(done, _show_upgraded, options.as_json)
-    tell_all(*(f"{path}: its hooks are out of date: 'brim init' updates them" for path in done.differ), *done.broken)
+    note(*(f"{path}: its hooks are out of date: 'brim init' updates them" for path in done.differ), *done.broken)
     if not done.files:
         note("brim isn't installed in any agent: run 'brim init'")
     return done.exit_code
@@ -138,11 +136,11 @@ def upgrade(options: Namespace) -> int:
 
 def _show_upgraded(done: Upgraded) -> None:
     for path in done.launchers:
-        say(home_path(f"updated: {path}"))
+        print(home_path(f"updated: {path}"))
     for path, kept in done.stores.items():
-        say(home_path(f"{'brought up to date' if kept else 'up to date'}: {path}"))
+        print(home_path(f"{'brought up to date' if kept else 'up to date'}: {path}"))
         if kept:
-            say(home_path(f"kept as it was: {kept}"))
+            print(home_path(f"kept as it was: {kept}"))
     if done.budget is not None:
         show_setting(done.budget)
 
@@ -157,14 +155,14 @@ def _show(done: Installed) -> None:
     if done.dry_run:
         show_differences([*done.changes, *done.commands])
     if rows:
-        say(table(rows))
+        print(table(rows))
     for backup in (*done.backups.values(), *done.kept):
-        say(home_path(f"backup: {backup}"))
+        print(home_path(f"backup: {backup}"))
     if done.hidden:
-        say(home_path(f"hidden from git in {exclude_file(done.hidden[0])}"))
+        print(home_path(f"hidden from git in {exclude_file(done.hidden[0])}"))
     if done.budget is not None:
         show_setting(done.budget)
-    tell_all(*(["nothing was changed"] if done.dry_run else done.next_steps))
+    note(*(["nothing was changed"] if done.dry_run else done.next_steps))
 
 
 def _check_person(options: Namespace) -> None:
@@ -196,7 +194,7 @@ def show_differences(changes: list[Change]) -> None:
         names = ("(no file)" if before is None else path, "(no file)" if after is None else path)
         for line in unified_diff((before or "").splitlines(), (after or "").splitlines(), *names, n=2, lineterm=""):
             colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
-            say(paint(printable(line), colour) if colour else printable(line))
+            print(paint(printable(line), colour) if colour else printable(line))
 
 
 # Out again -------------------------------------------------------------------------------------------------------
@@ -234,7 +232,7 @@ def uninstall(options: Namespace) -> int:
     emit(done, _show_uninstalled, options.as_json)
     for agent in done.served:
         note(f"{NAMES[agent]} still starts 'brim mcp': '{agent} mcp list' names it, '{agent} mcp remove' ends that")
-    tell_all(*done.broken, *(f"brim's plugin is still there: '{each}' removes it" for each in done.plugins))
+    note(*done.broken, *(f"brim's plugin is still there: '{each}' removes it" for each in done.plugins))
     return done.exit_code
 
 
@@ -249,9 +247,9 @@ def _show_uninstalled(done: Uninstalled) -> None:
         for each in done.agents
     ]
     if rows:
-        say(table(rows))
+        print(table(rows))
     for backup in done.backups.values():
-        say(home_path(f"backup with brim: {backup}"))
+        print(home_path(f"backup with brim: {backup}"))
     if done.dry_run:
         note("nothing was changed")
     elif done.is_complete and os.path.isdir(done.home):
@@ -331,7 +329,7 @@ def doctor(options: Namespace) -> int:
     if options.yes or options.dry_run:
         raise InputError(f"--{'yes' if options.yes else 'dry-run'} belongs to 'brim doctor --prune'")
     found = diagnose(os.environ, working_folder(), fix=options.fix, tool_tokens=_tool_tokens)
-    tell_all(*found.problems)
+    note(*found.problems)
     return emit(found, _show_diagnosis, options.as_json, code=found.exit_code)
 
 
@@ -340,11 +338,11 @@ def _prune(options: Namespace) -> int:
         need_person("removes what brim keeps")
     found = prune(os.environ, working_folder(), dry_run=True)
     if found.items and not options.as_json:
-        say(_past(found))
+        print(_past(found))
     is_wanted = bool(found.items) and not options.dry_run and says_yes("Remove it?", yes=options.yes)
     done = prune(os.environ, working_folder()) if is_wanted else found
     said = "nothing to remove" if not found.items else "removed" if done.done else ""
-    tell_all(*done.problems)
+    note(*done.problems)
     return emit(done, said, options.as_json, code=0 if done.done or options.dry_run or not found.items else 1)
 
 
@@ -355,7 +353,7 @@ def _past(found: Pruned) -> str:
         size = readable_size(each.bytes) if each.bytes else ""
         kept = counted(each.days, "day") if each.days else "a minute"
         rows.append([each.what, f"{each.number:,}", size, kept, home_path(each.place)])
-    return heading(table(rows, right=frozenset({1, 2})))
+    return heading(table(rows, right=(1, 2)))
 
 
 def _show_diagnosis(found: Diagnosis) -> None:
@@ -366,7 +364,7 @@ def _show_diagnosis(found: Diagnosis) -> None:
         text = "\n".join([home_path(each.text), *each.facts.get("lines", ())])
         what = each.what if "agent" in each.facts else each.what[:1].upper() + each.what[1:]
         rows.append((f"{what:<11}  {state}", " " if missing else text))
-    say(facts(rows))
+    print(facts(rows))
     if found.wrong:
         fix = " ('brim doctor --fix' fixes what it can)" if any(each.fix == FIX for each in found.wrong) else ""
         note(f"{counted(len(found.wrong), 'problem')} to fix{fix}")

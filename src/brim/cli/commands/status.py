@@ -18,8 +18,8 @@ from brim.cli.output import (
     facts,
     home_path,
     lines,
+    note,
     table,
-    tell_all,
 )
 from brim.errors import InputError
 from brim.install.status import home_status, is_installed
@@ -72,7 +72,7 @@ def status(options: Namespace) -> int:
     past = look([], most=READ_AT_MOST if installed else None)
     if past.bill.sessions and not (installed or options.as_json):
         show_summary(past)
-        tell_all(*past.reading.failed)
+        note(*past.reading.failed)
         return 0
     session = session_of(workspace)
     found = home_status(workspace, almost_full=session is not None and session["should_compact"]).to_dict()

@@ -8,7 +8,7 @@ import sys
 import time
 
 from brim.cli.options import add_json, command, option, settings
-from brim.cli.output import end_with_reader, note, say, say_json
+from brim.cli.output import end_with_reader, note, say_json
 from brim.hooks.status_drawing import Look, draw
 from brim.hooks.statusline import MOST_BYTES, SYMBOLS, WIDTH, can_print, columns, facts_of, lines_for, read_status
 from brim.tracking.auto_compact import AutoCompact
@@ -81,7 +81,7 @@ def _show_example(*, as_json: bool) -> None:
     parts = tuple(settings().yours["statusline.parts"].split(", "))
     look = Look(columns(os.environ, _terminal()), colour=colour, nice=can_print(SYMBOLS, sys.stdout), parts=parts)
     status = status.replace(folder="~/code/shop", branch="main", auto_compact=AutoCompact(180_000, 167_000))
-    say(draw(status, look, until=time.gmtime(status.cache_until)))
+    print(draw(status, look, until=time.gmtime(status.cache_until)))
 
 
 def _terminal() -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 from contextlib import suppress
+from dataclasses import asdict
 from typing import Any
 
 from brim.behaviors.behavior import Behavior, EdgeKind, Status
@@ -32,7 +33,6 @@ from brim.cli.output import (
     cut,
     emit,
     facts,
-    fields_of,
     heading,
     home_path,
     lines,
@@ -41,7 +41,6 @@ from brim.cli.output import (
     paint,
     printable,
     readable_size,
-    say,
     say_json,
     table,
 )
@@ -110,20 +109,20 @@ def check(options: Namespace) -> int:
         hinted = hints(scopes, workspace.config)
         if not options.as_json and paths:
             counts = len(scopes.behaviors()), len(scopes.all_edges())
-            say(_check_view(paths, sound, counts, problems, hinted))
+            print(_check_view(paths, sound, counts, problems, hinted))
         if options.fix:
             fixed = _fix(options, workspace, scopes, problems)
         if fixed:
             problems = broken + graph_problems(scopes) + stale_problems(scopes)
     if options.as_json:
         files = [{"scope": scope, "path": path, "sound": scope in sound} for scope, path in paths.items()]
-        shown = [[fields_of(each) for each in of] for of in (problems, hinted)]
+        shown = [[asdict(each) for each in of] for of in (problems, hinted)]
         say_json({"files": files, "problems": shown[0], "hints": shown[1], "fixed": fixed})
     elif not paths:
         note(NOTHING_YET)
     else:
         left = f"{counted(len(problems), 'problem')}{' left' if fixed else ''}" if problems else "all is well"
-        say(lines(*(home_path(f"fixed: {text}") for text in fixed), left))
+        print(lines(*(home_path(f"fixed: {text}") for text in fixed), left))
     return 1 if problems else 0
 
 
@@ -150,7 +149,7 @@ def _fix(options: Namespace, workspace: Workspace, scopes: Scopes, problems: lis
     """Repair what can be repaired without a loss, and return what was done."""
     removable = removable_edges(scopes, problems)
     for _, edge in removable if not options.as_json else ():
-        say(printable(f"to remove: {edge}"))
+        print(printable(f"to remove: {edge}"))
     question = f"Remove {counted(len(removable), 'connection')}?"
     agreed = bool(removable) and says_yes(question, yes=options.yes, no="no connection was removed")
     conflicts = unmarked_conflicts(scopes)
@@ -231,7 +230,7 @@ def _stats_view(found: dict[str, Any], behaviors: dict[str, Behavior], now: floa
     if doubtful:
         text = ", ".join(map(named, doubtful[:3])) + (" and others" if len(doubtful) > 3 else "")
         note(f"{counted(len(doubtful), 'rule')} overridden more often than confirmed: {text}: see 'brim rules check'")
-    shown = f"\n{paint('most used', 'faint')}\n{heading(table(used, right=frozenset({0}), optional=(1,)))}"
+    shown = f"\n{paint('most used', 'faint')}\n{heading(table(used, right=(0,), optional=(1,)))}"
     return lines(_kinds(found), f"\n{facts(rows)}", shown if most else "")
 
 
@@ -243,7 +242,7 @@ def _kinds(found: dict[str, Any]) -> str:
         if any(counts.values()):
             rows.append([kind, *(f"{counts[status]:,}" if counts[status] else "" for status in statuses)])
     rows.append(["in all", *(f"{found['statuses'][status]:,}" for status in statuses)])
-    return heading(table(rows, right=frozenset(range(1, len(statuses) + 1))))
+    return heading(table(rows, right=range(1, len(statuses) + 1)))
 
 
 # Backups --------------------------------------------------------------------------------------------------------
@@ -320,7 +319,7 @@ def _restore(options: Namespace, workspace: Workspace) -> int:
         what = f"{counted(count, 'rule')}, would take the place of {store}: {_present(store)}"
         if lost and merges:
             what = f"{counted(lost[1], 'rule')} would be added to {store}: {_present(store)}"
-        say(home_path(f"{path}: {what}"))
+        print(home_path(f"{path}: {what}"))
     question = "Add what is missing?" if merges else "Put it in its place?"
     done = not options.dry_run and says_yes(question, yes=options.yes)
     kept = None
@@ -366,7 +365,7 @@ def _list_backups(options: Namespace, workspace: Workspace) -> int:
             count = f"{each['behaviors']:,}" if each["problem"] is None else each["problem"]
             made = each["at"][:19].replace("T", " ")
             rows.append([made, each["scope"], count, readable_size(each["bytes"]), home_path(each["file"])])
-        return heading(table(rows, right=frozenset({2, 3})))
+        return heading(table(rows, right=(2, 3)))
 
     if not every and not options.as_json:
         note("no backup yet: brim backup create")

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from brim.cli.gauge import plan_lines
 from brim.cli.options import add_json, command, option, own_prices, settings
-from brim.cli.output import ReadingProgress, counted, dollars, emit, heading, listed, note, paint, say, table, tell_all
+from brim.cli.output import ReadingProgress, counted, dollars, emit, heading, listed, note, paint, table
 from brim.errors import InputError
 from brim.report.usage import BY, GROUPINGS, Sum, UsageReport, parse_day, usage_report
 from brim.tracking.plan_windows import current_plan_windows
@@ -63,7 +63,7 @@ def usage(options: Namespace) -> int:
     make = partial(usage_report, by=by, utc=options.utc, index=index, plan_windows=plan, **filters)
     report = read_sessions(paths, make, (options.agent,) if options.agent else AGENTS)
     emit(report, show, options.as_json)
-    tell_all(*report.reading.failed)
+    note(*report.reading.failed)
     return 2 if report.reading.lacks(paths) else 0
 
 
@@ -75,7 +75,7 @@ def read_sessions(paths: list[str], make: Callable[..., Report], agents: Sequenc
     with ReadingProgress() as progress:
         found = make(files, models=own_prices(settings()), now=time.time(), on_read=progress)
     found.reading.failed[:0] = problems
-    tell_all(*found.reading.notes)
+    note(*found.reading.notes)
     return found
 
 
@@ -103,13 +103,13 @@ def show(report: UsageReport) -> None:
         rows, more = rows[-100:], f"and {counted(earlier, f'earlier {by}')}: --json lists all" if earlier > 0 else ""
     else:
         rows, more = listed(rows)
-    say(heading(table([head, *rows, *last], right=frozenset(range(1, 7)), optional=(4, 2, 1, 5, 3))))
+    print(heading(table([head, *rows, *last], right=range(1, 7), optional=(4, 2, 1, 5, 3))))
     if more:
-        say(paint(more, "faint"))
+        print(paint(more, "faint"))
     for line in plan_lines(report.plan_windows, report.now):
-        say(f"plan: {line}")
+        print(f"plan: {line}")
     if report.rest:
-        say(paint("unattributed: in the client's totals, but without a line of its own: mostly compactions", "faint"))
+        print(paint("unattributed: in the client's totals, but without a line of its own: mostly compactions", "faint"))
     for model, requests in report.unpriced.items():
         many = counted(requests, "request")
         note(f"no price for {model or 'an unnamed model'} ({many}): 'models' in the configuration can give one")

@@ -35,11 +35,9 @@ from brim.cli.output import (
     note,
     paint,
     printable,
-    say,
     say_json,
     symbols,
     table,
-    tell_all,
     terminal_width,
 )
 from brim.cli.rule_view import as_object, heard, kind_of, named, one_line
@@ -126,14 +124,14 @@ def _plan(options: Namespace) -> int:
         elif not plans[-1].items:
             _tell_nothing(scopes, context)
             if waiting:
-                say(waiting_view(waiting))
+                print(waiting_view(waiting))
         elif budgets:
             whole = int(planner.plan(None, limited=False).total_tokens)
-            say(lines(range_view(plans), f"everything at its own tier takes {whole:,} tokens"))
+            print(lines(range_view(plans), f"everything at its own tier takes {whole:,} tokens"))
         else:
             own = f"left out: {counted(len(read), 'rule')} that {NAMES[agent]} reads in its own files" if read else ""
             ours = "" if agent else _agent_line(plans[0], scopes, workspace)
-            say(lines(plan_view(planner, plans[0]), ours, own, waiting_view(waiting)))
+            print(lines(plan_view(planner, plans[0]), ours, own, waiting_view(waiting)))
     tell_trust(workspace)
     return 1 if constraints_left_out(plans[-1]) else 0
 
@@ -279,7 +277,7 @@ def active(options: Namespace) -> int:
             found = [{**{key: one[key] for key in ACTIVE}, "value": one["activation"]} for one in each]
             say_json({"context": _situation_dict(context), "active": found})
         elif shown:
-            say(lines(active_view(planner, shown), paint(f"the situation: {context}", "faint")))
+            print(lines(active_view(planner, shown), paint(f"the situation: {context}", "faint")))
         else:
             _tell_nothing(scopes, context)
     hidden = len(items) - len(shown)
@@ -329,7 +327,7 @@ def _print_text(options: Namespace, workspace: Workspace, agent: str, *, floor: 
             sys.stdout.write(text)
         if not found.items:
             _tell_nothing(scopes, context)
-    tell_all(*found.reasons)
+    note(*found.reasons)
     tell_trust(workspace)
     return 1 if found.over_budget else 0
 
@@ -386,7 +384,7 @@ def activate(options: Namespace) -> int:
         note(f"nothing was told: {'; '.join(found.reasons)}")
         return 1
     if not found.included and not options.as_json:
-        tell_all(*found.reasons)
+        note(*found.reasons)
     return 0
 
 
@@ -459,14 +457,14 @@ def active_view(planner: Planner, items: Sequence[Item]) -> str:
         [f"{item.activation:.2f}", str(item.tier), kind_of(item.behavior), planner.why(item), one_line(item.behavior)]
         for item in items
     ]
-    return heading(table(rows, right=frozenset({0}), optional=(2, 3)))
+    return heading(table(rows, right=(0,), optional=(2, 3)))
 
 
 def plan_view(planner: Planner, plan: InjectionPlan) -> str:
     """Return what goes in within the budget, in how much detail, and why."""
     rows, more = listed([_row(planner, item) for item in plan.items])
     head = ["activation", "tier", "tokens", "kind", "why", "rule"]
-    shown = heading(table([head, *rows], right=frozenset({0, 2}), optional=(3, 4)))
+    shown = heading(table([head, *rows], right=(0, 2), optional=(3, 4)))
     proof = _proof(plan) if plan.upper_bound is not None else ""
     return lines(shown, more, f"\n{total_line(plan)}", proof, *plan.reasons)
 

@@ -23,12 +23,10 @@ from brim.cli.output import (
     listed,
     note,
     paint,
-    say,
     say_json,
     share,
     symbols,
     table,
-    tell_all,
     terminal_width,
 )
 from brim.config import Config
@@ -123,7 +121,7 @@ def _window_view(budget: TokenBudget) -> str:
     if not lookup(budget.model).resolved:
         note(f"{budget.model} isn't a model brim knows: counts and window are guesses")
     head = f"{budget.model}  {budget.context_window:,} tokens"
-    return lines(head, _bar(budget), table(rows, right=frozenset({2, 3}), optional=(4,)))
+    return lines(head, _bar(budget), table(rows, right=(2, 3), optional=(4,)))
 
 
 def _bar(budget: TokenBudget) -> str:
@@ -196,7 +194,7 @@ def _models_view(found: list[Model]) -> str:
     rows = [list(columns), *([show(each) for show in columns.values()] for each in found)]
     numbers = [at for at, name in enumerate(columns) if name not in ("model", "tokenizer")]
     spare = [list(columns).index(name) for name in SPARE if name in columns]
-    return heading(table(rows, right=frozenset(numbers), optional=spare))
+    return heading(table(rows, right=numbers, optional=spare))
 
 
 def _rate_text(rate: str, model: Model) -> str:
@@ -251,8 +249,8 @@ def assemble(options: Namespace) -> int:
     elif options.as_json:
         say_json(_assembly_dict(found, file, model))
     else:
-        say(_assembly_view(found, file, model))
-    tell_all(*file.notes, *found.receipt.notes, found.reason)
+        print(_assembly_view(found, file, model))
+    note(*file.notes, *found.receipt.notes, found.reason)
     if model and not lookup(model).resolved:
         limited = "" if found.context_window else ", and no window limits the request"
         note(f"{model} isn't a model brim knows: the counts are guesses{limited}")
@@ -318,12 +316,12 @@ def _assembly_view(found: Assembly, file: MemoryFile, model: str | None) -> str:
     rows.append(["history budget", f"{found.history_budget:,}", "", "", ""])
     parts = [
         f"{model or 'no model'}  {found.provider}{limit}",
-        heading(table(rows, right=frozenset({1, 2}), optional=(4, 3))),
+        heading(table(rows, right=(1, 2), optional=(4, 3))),
     ]
     if dropped := [row for section in found.sections for row in _dropped(section)]:
         shown, more = listed(dropped, most=30)
         rows = [["dropped", "tokens", "why"], *shown]
-        parts.append(lines(f"\n{heading(table(rows, right=frozenset({1})))}", more))
+        parts.append(lines(f"\n{heading(table(rows, right=(1,)))}", more))
     verdict = paint("fits", "green")
     if not found.fits:
         verdict = paint("does not fit", "red")
