@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from brim.behaviors.jsonl import as_object
 from brim.cli.output import age, block, cut, day, width_of
-from brim.cli.rule_view import as_object
 from tests.cli.seeding import DAY, THEN
 from tests.store.making import behaviors
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
     from typing import Any, TypeVar
 
+    from brim.behaviors.behavior import Behavior
+
     Result = TypeVar("Result")
 
 __all__ = ["age", "counted", "dollars", "home_path", "printable", "readable_size", "rounded", "share"]
@@ -267,9 +269,9 @@ def _columns_of_terminal() -> int | None:
 
 
 def paint(text: str, colour: str) -> str:
-    """Return *text* in *colour*, or ``faint``, if standard output is a terminal that wants colour."""
+    """Return *text* in *colour*, or ``faint``, if standard output is a terminal that shows colours."""
     wanted = _is_terminal(sys.stdout) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m" if wanted else text
+    return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m" if text and wanted else text
 
 
 def symbols(nice: str, plain: str) -> str:
@@ -354,3 +356,39 @@ def count_fields(count: Any) -> dict[str, Any]:
 def basis_of(count: Any) -> str:
     """Return the basis of a ``Count``, and its interval if it has one."""
     return count.basis if count.low == count.high else f"{count.basis}, {count.low:,} to {count.high:,}"
+
+
+# Rules ----------------------------------------------------------------------------------------------------------
+
+_KINDS = {"constraint": "red", "preference": "cyan", "procedure": "blue", "workflow": "blue", "episodic": "faint"}
+"""The colours of the kinds that stand out; a directive is the usual one."""
+
+
+def kind_of(rule: Behavior) -> str:
+    """Return the kind of *rule*, in its colour."""
+    kind = rule.kind.value
+    return paint(kind, _KINDS[kind]) if kind in _KINDS else kind
+
+
+def title(rule: Behavior) -> str:
+    """Return the line that says which rule it is."""
+    return "  ".join([paint(rule.name, "green"), kind_of(rule), rule.id, f"({rule.status}, {rule.scope})"])
+
+
+def whole(rule: Behavior) -> str:
+    """Return all that an agent can be told about *rule*, and when: a person is asked to agree to it.
+
+    Blank lines are left out, as they are for the agent: what follows a thousand of them isn't overlooked.
+    """
+    from brim.behaviors.sentences import refused
+
+    about = [f"#{tag}" for tag in rule.tags] + [f"when {rule.when}"] * bool(rule.when)
+    about += ["(an agent's note)"] * (rule.status == "pending")
+    text = "\n".join(line for line in block(rule.canonical).split("\n") if line.strip())
+    text += f"\n  refuses {printable(refused(rule))}" if rule.blocks else ""
+    return f"{kind_of(rule)}  {printable('  '.join([rule.name, *about]))}\n{text}"
+
+
+def tokens_line(tokens: dict[str, int]) -> str:
+    """Return what ``tier_tokens`` found, in one line."""
+    return f"{tokens['full']:,} whole, {tokens['summary']:,} as a summary, {tokens['name_only']:,} by name"

@@ -8,6 +8,7 @@ from typing import Any
 from brim.behaviors.behavior import Behavior
 from brim.behaviors.duplicates import Merged, Pair, merge_order
 from brim.behaviors.duplicates import merge as merged_of
+from brim.behaviors.jsonl import as_object
 from brim.cli.options import (
     add_json,
     add_yes,
@@ -21,11 +22,10 @@ from brim.cli.options import (
     rule,
     says_yes,
 )
-from brim.cli.output import block, counted, emit, lines, note, paint, printable
-from brim.cli.rule_view import as_object, named, title
+from brim.cli.output import block, counted, emit, lines, note, paint, printable, title
 from brim.errors import InputError
 from brim.store.imports import store_merged
-from brim.store.rulebook import alike_pairs, duplicate_pairs, find_rule, merge_pairs
+from brim.store.rulebook import alike_pairs, duplicate_pairs, find_rule, merge_pairs, named
 
 MOST_SHOWN = 50
 

@@ -7,15 +7,17 @@ import shlex
 import shutil
 import subprocess
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from tempfile import mkdtemp
 from typing import Any
 
 from brim.behaviors.behavior import Behavior, BehaviorKind
-from brim.behaviors.blocks import EDIT, RUN, TOOL, asked_for, checked_blocks
+from brim.behaviors.blocks import EDIT, RUN, TOOL, asked_for, checked_blocks, too_much
 from brim.behaviors.blocks import said as in_words
+from brim.behaviors.jsonl import as_object
 from brim.behaviors.learning import confirmed, loosens, overridden
 from brim.behaviors.learning import learn as learned_from
+from brim.behaviors.sentences import heard, refused
 from brim.behaviors.yaml_form import FIELDS, as_yaml, from_yaml
 from brim.cli.options import (
     add_json,
@@ -28,27 +30,20 @@ from brim.cli.options import (
     need_person,
     option,
     rule,
+    says_yes,
     scope_of,
     tell_trust,
     text_of,
     values_by_key,
 )
-from brim.cli.output import cut, emit, facts, home_path, lines, note, printable
-from brim.cli.rule_view import (
-    as_object,
-    heard,
-    is_meant,
-    named,
-    one_line,
-    refused,
-    tell_masked,
-    tier_tokens,
-    tokens_line,
-)
+from brim.cli.output import counted, cut, emit, facts, home_path, lines, note, printable, tokens_line
 from brim.errors import BrimError, InputError
 from brim.files import WINDOWS, write_new
-from brim.store.rulebook import Taught, conflicts_of, edit_rule, find_rule, find_rules, same_elsewhere, teach
+from brim.injection.text import summary_of
+from brim.masking import masked
+from brim.store.rulebook import Taught, conflicts_of, edit_rule, find_rule, find_rules, named, same_elsewhere, teach
 from brim.store.scopes import Scopes
+from brim.store.statistics import tier_tokens
 from brim.tokens.inputs import read_text
 from brim.workspace import Workspace
 
@@ -144,6 +139,20 @@ def learn(options: Namespace) -> int:
     return 0
 
 
+def is_meant(blocks: Iterable[str], *, yes: bool) -> bool:
+    """Whether a person means *blocks*: one that would refuse nearly everything is asked about, twice."""
+    much = [each for block in blocks if (each := too_much(block))]
+    asked = ("This would refuse {}. Really?", "No agent could do that until you remove the rule. Sure?")
+    no = "this would refuse {}; nothing was changed"
+    return all(says_yes(each.format(what), yes=yes, no=no.format(what)) for what in much for each in asked)
+
+
+def tell_masked(*texts: str) -> None:
+    """Say how many secrets in *texts* the store masks."""
+    if count := sum(masked(text)[1] for text in texts):
+        note(f"{counted(count, 'secret')} masked: others may read your rules")
+
+
 def _object(taught: Taught, stored: Behavior, like: Behavior | None) -> dict[str, Any]:
     """Return what was learned for ``--json``."""
     old = taught.learned.merged_with
@@ -159,7 +168,7 @@ def _object(taught: Taught, stored: Behavior, like: Behavior | None) -> dict[str
 
 
 def _details(stored: Behavior, tokens: dict[str, int], path: str) -> str:
-    about = [("rule", named(stored)), ("summary", cut(one_line(stored), LONGEST))]
+    about = [("rule", named(stored)), ("summary", cut(summary_of(stored), LONGEST))]
     return facts([*about, ("tokens", tokens_line(tokens)), ("stored in", home_path(path))])
 
 

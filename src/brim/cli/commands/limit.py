@@ -7,7 +7,6 @@ from argparse import Namespace
 from collections.abc import Callable
 from contextlib import suppress
 from difflib import get_close_matches
-from typing import Any
 
 from brim.cli.options import (
     add_json,
@@ -30,12 +29,12 @@ from brim.cli.output import (
     note,
     paint,
     printable,
-    say_json,
     symbols,
     table,
 )
 from brim.errors import BrimError, InputError, LimitReached, UnknownPrice
 from brim.hooks.limit_words import clock
+from brim.install.status import limits_of
 from brim.spend.ledger import SETTLED, Reservation, ScopeStatus, lineage
 from brim.spend.limits import Limit, Raise, build_wrap_up_prompt
 from brim.spend.money import estimate_cost, limit_in, micro_dollars
@@ -45,7 +44,7 @@ from brim.store.limits import LimitRow, Limits, ProjectRow
 from brim.tracking.notices import Notice
 from brim.workspace import Workspace
 
-ANSWERS = {"continue": "continue", "raise": "raise", "wrap-up": "wrap_up", "stop": "stop"}
+ANSWERS = ("continue", "raise", "wrap-up", "stop")
 UNLIMITED = ("none", "unlimited")
 BAR = 16
 """Columns of a bar."""
@@ -82,6 +81,12 @@ class Money:
     def default(self) -> int | None:
         """The limit of a project that has none of its own: the setting ``spend.limit``, on this machine."""
         return None if self.is_shared else limit_in(self.config["spend.limit"])
+
+    @property
+    def limits(self) -> Limits:
+        """The limits in the ledger, as people name and see them."""
+        shared = self.workspace.shared_name if self.is_shared else None
+        return limits_of(self.workspace, self.ledger, shared=shared)
 
     def apply_default(self, scope: str) -> None:
         """Limit the project of *scope* by the setting ``spend.limit``, unless it has a limit of its own."""
@@ -157,26 +162,24 @@ def limit(options: Namespace) -> int:
     if not action and not limits:
         return _show(name, options)
     with Money(store=options.store) as money:
-        people = _limits(money)
+        people, past = money.limits, options.including_past
         scope = _scope(people, EVERYWHERE if options.everywhere else name, action)
         if action not in ("", "stop"):
             need_person("decides about a limit that is set")
         if action == "remove":
             gone = people.remove(scope, limits)
-            names = ", ".join(each.limit for each in gone)
-            said = f"Removed from {home_path(people.name(scope))}: {names}" if gone else ""
+            said = f"Removed from {home_path(people.name(scope))}: {', '.join(each.limit for each in gone)}"
             result = {"removed": [each.to_dict() for each in gone]}
-            return emit(result, said or "There is no limit here.", options.as_json)
+            return emit(result, said if gone else "There is no limit here.", options.as_json)
         ceilings = [read_ceiling(each, subagent=options.subagent) for each in limits]
         if action:
             if (action == "raise") != (len(ceilings) == 1):
                 raise InputError(WRITE_IT)
-            rows = people.answer(scope, ANSWERS[action], ceilings[0] if ceilings else None)
+            rows = people.answer(scope, action.replace("-", "_"), ceilings[0] if ceilings else None)
         else:
-            past = options.including_past
             if people.loosens(scope, ceilings, including_past=past, default=money.default):
                 need_person("sets a limit that leaves more than the one there is")
-            rows = people.set(scope, ceilings, including_past=options.including_past)
+            rows = people.set(scope, ceilings, including_past=past)
         return _emit_set(people, rows, scope, action, options)
 
 
@@ -220,12 +223,6 @@ def _is_limit(word: str, action: str) -> bool:
     return word.lower() in ("nan", "inf", "infinity") or word[:1] in tuple("$-+0123456789")
 
 
-def _limits(money: Money) -> Limits:
-    place = money.workspace
-    shared = place.shared_name if money.is_shared else None
-    return Limits(money.ledger, place=place.place, home=place.home, environ=place.environ, now=place.now, shared=shared)
-
-
 def _emit_set(people: Limits, rows: list[LimitRow], scope: str, action: str, options: Namespace) -> int:
     result: dict[str, object] = {"scope": scope, "limits": [each.to_dict() for each in rows]}
     called = home_path(people.name(scope))
@@ -239,8 +236,8 @@ def _emit_set(people: Limits, rows: list[LimitRow], scope: str, action: str, opt
         if action in ("stop", "wrap-up"):
             lines.append(f"{called}: {STATES.get(status.state) or 'open'}")
         if action == "wrap-up":
-            result["prompt"] = build_wrap_up_prompt(status.spent, status.limit, held=status.left or 0)
-            lines += ["", str(result["prompt"])]
+            prompt = result["prompt"] = build_wrap_up_prompt(status.spent, status.limit, held=status.left or 0)
+            lines += ["", prompt]
     return emit(result, "\n".join(lines), options.as_json)
 
 
@@ -277,24 +274,17 @@ def _show(name: str, options: Namespace) -> int:
     more, now = 0, here().now
     if options.store or os.path.exists(here().database):
         with Money(store=options.store) as money:
-            people = _limits(money)
-            target = EVERYWHERE if options.everywhere else _scope(people, name, known=True) if name else ""
+            target = EVERYWHERE if options.everywhere else _scope(money.limits, name, known=True) if name else ""
             default = None if money.default is None else Limit(money.default)
-            projects = people.projects(target.partition("/")[0], default=default)
-            under = "" if target == EVERYWHERE else target
+            projects = money.limits.projects(target.partition("/")[0], default=default)
             if options.as_json or options.sessions or (name and not options.everywhere):
-                scopes, more = money.scopes(under, options)
+                scopes, more = money.scopes("" if target == EVERYWHERE else target, options)
     elif name:
         raise InputError(f'No project is called "{name[:80]}": nothing was spent yet.')
-    shown = [_table(projects, now)] if projects else []
     below = [each for each in scopes if "/" in each.scope]
-    shown += [scope_table(below)] if below else []
-    result = {
-        "projects": [each.to_dict() for each in projects],
-        "scopes": [each.to_dict() for each in scopes],
-        **({"more": more} if more else {}),
-    }
-    emit(result, "\n\n".join(shown), options.as_json)
+    shown = [_table(projects, now) if projects else "", scope_table(below) if below else ""]
+    result = {"projects": [each.to_dict() for each in projects], **_scopes_dict(scopes, more)}
+    emit(result, "\n\n".join(filter(None, shown)), options.as_json)
     if more:
         note(f"{more:,} more: --most {len(scopes) + more} shows all")
     if not projects and not options.as_json:
@@ -302,34 +292,27 @@ def _show(name: str, options: Namespace) -> int:
     return 0
 
 
+def _scopes_dict(scopes: list[ScopeStatus], more: int) -> dict[str, object]:
+    return {"scopes": [each.to_dict() for each in scopes], **({"more": more} if more else {})}
+
+
 def _table(projects: list[ProjectRow], now: float) -> str:
     rows = [["project", "limit", "spent", "left", "", "resets", ""]]
     for project in projects:
-        name, state = home_path(project.name), _state(project)
+        state = "" if project.state == "asked" else STATES.get(project.state, "")
+        name, state = home_path(project.name), paint(state or ("" if project.exists else "folder is gone"), "yellow")
         if not project.limits:
             rows.append([name, "none", dollars(project.spent, up=True), "", "", "", state])
         for each in project.limits:
             at = "" if each.resets_at is None else clock(each.resets_at, now)
-            drawn = each.amount and not each.each and (each.unit != PERCENT or each.read_at is not None)
-            filled = _bar(each.spent, each.reserved, each.amount, each.left) if drawn else ""
+            spent = left = filled = ""
+            if not each.each and (each.unit != PERCENT or each.read_at is not None):
+                spent, left = each.in_words(each.spent, up=True), each.in_words(each.left)
+                filled = _bar(each.spent, each.reserved, each.amount, each.left) if each.amount else ""
             states = ", ".join(filter(None, [state, _row_state(each, now)]))
-            rows.append([name, each.said, *_sums(each), filled, at, states])
+            rows.append([name, each.said, spent, left, filled, at, states])
             name = state = ""
     return heading(table(rows, right=(2, 3), optional=(4, 6)))
-
-
-def _sums(row: LimitRow) -> tuple[str, str]:
-    if row.each:
-        return "", ""
-    if row.unit == PERCENT:
-        return (f"{row.spent}%", f"{max(0, row.amount - row.spent)}%") if row.read_at is not None else ("", "")
-    return row.in_words(row.spent, up=True), row.in_words(row.left)
-
-
-def _state(project: ProjectRow) -> str:
-    text = STATES.get(project.state, "") if project.state != "asked" else ""
-    text = text or ("" if project.exists else "folder is gone")
-    return paint(text, "yellow") if text else ""
 
 
 def _row_state(row: LimitRow, now: float) -> str:
@@ -440,9 +423,7 @@ def _status(under: str, options: Namespace) -> int:
     if os.path.exists(here().database):
         with Money() as money:
             found, more = money.scopes(under, options)
-    shown = scope_table(found) if found else ""
-    left_out = {"more": more} if more else {}
-    emit({"scopes": [each.to_dict() for each in found], **left_out}, lambda _: shown, options.as_json)
+    emit(_scopes_dict(found, more), scope_table(found) if found else "", options.as_json)
     if more:
         note(f"{more:,} more: --most {len(found) + more} shows all, 'brim ledger status SCOPE' what is below one")
     if not found and not options.as_json:
@@ -453,8 +434,7 @@ def _status(under: str, options: Namespace) -> int:
 def _answer(money: Money, action: str, scope: str, amount: str, options: Namespace) -> int:
     if action not in ("limit", "stop"):
         need_person("decides about a limit that is set")
-    known = money.ledger.statuses(scope, most=1)
-    if action != "limit" and not any(each.scope == scope for each in known):
+    if action != "limit" and scope not in [each.scope for each in money.ledger.statuses(scope, most=1)]:
         raise InputError(f"nothing known about {scope}: 'brim ledger' lists all scopes")
     money.apply_default(scope)
     if action == "limit":
@@ -465,12 +445,11 @@ def _answer(money: Money, action: str, scope: str, amount: str, options: Namespa
         status = money.ledger.limit(scope, new, anew=bool(options.anew))
         if status.limit != new or status.state in ("wrapping_up", "stopped", "closed"):
             note(f"{scope}: already has this limit, and earlier answers stay: --anew starts over")
-    elif action == "raise":
-        status = money.ledger.answer(scope, Raise(micro_dollars(amount, up=False)))
     else:
-        status = money.ledger.answer(scope, action.replace("-", "_"))
+        answer = Raise(micro_dollars(amount, up=False)) if action == "raise" else action.replace("-", "_")
+        status = money.ledger.answer(scope, answer)
     if action != "wrap-up":
-        return emit(status.to_dict(), in_words(status), options.as_json)
+        return emit(status, in_words, options.as_json)
     prompt = build_wrap_up_prompt(status.spent, status.limit, held=status.left or 0)
     return emit({**status.to_dict(), "prompt": prompt}, f"{in_words(status)}\n\n{prompt}", options.as_json)
 
@@ -480,24 +459,21 @@ def _reserve(options: Namespace, money: Money) -> int:
     try:
         amount = _to_reserve(options, money)
         money.apply_default(scope)
-        lease, purpose = 60.0 if options.lease is None else options.lease, "wrap_up" if options.wrap_up else ""
-        tokens = (options.input_tokens or 0) + (options.output_tokens or 0)
-        found = money.ledger.reserve(
-            scope, amount, request_id=options.request_id, lease=lease, purpose=purpose, tokens=tokens
-        )
+        about = {"request_id": options.request_id, "purpose": "wrap_up" if options.wrap_up else ""}
+        about["lease"] = 60.0 if options.lease is None else options.lease
+        about["tokens"] = (options.input_tokens or 0) + (options.output_tokens or 0)
+        found = money.ledger.reserve(scope, amount, **about)
+        if found.state != SETTLED:
+            return _emit_reservation(found, money, options.as_json, admitted=True)
+        # Sending it again would spend twice.
+        message, fields = f"{found.request_id}: already settled: use another id for another request", found.to_dict()
+        fields = {"reason": SETTLED, **fields}
     except (LimitReached, UnknownPrice) as refused:
-        fields = {key: value for key, value in vars(refused).items() if not key.startswith("_")}
-        reason = {} if isinstance(refused, LimitReached) else {"reason": "unknown_price"}
-        return _refused({**reason, **fields}, str(refused), options.as_json)
-    if found.state == SETTLED:  # sending it again would spend twice
-        message = f"{found.request_id}: already settled: use another id for another request"
-        return _refused({"reason": SETTLED, **found.to_dict()}, message, options.as_json)
-    _emit_reservation(found, money, options.as_json, admitted=True)
-    return 0
-
-
-def _refused(fields: dict[str, Any], message: str, as_json: bool) -> int:
-    return emit({"admitted": False, **fields, "message": message}, lambda _: note(message), as_json, code=1)
+        message = str(refused)
+        fields = {} if isinstance(refused, LimitReached) else {"reason": "unknown_price"}
+        fields |= {key: value for key, value in vars(refused).items() if not key.startswith("_")}
+    result = {"admitted": False, **fields, "message": message}
+    return emit(result, lambda _: note(message), options.as_json, code=1)
 
 
 def _end(options: Namespace, money: Money) -> int:
@@ -513,19 +489,17 @@ def _end(options: Namespace, money: Money) -> int:
     return 0
 
 
-def _emit_reservation(found: Reservation, money: Money, as_json: bool, **more: object) -> None:
-    notices = [{"kind": each.kind, "text": str(each)} for each in money.notices]
-    if as_json:
-        say_json({**more, **found.to_dict(), "notices": notices})
-        return
+def _emit_reservation(found: Reservation, money: Money, as_json: bool, **more: object) -> int:
     stands = f"{dollars(found.charged)} is spent in {found.scope}, of {dollars(found.amount)} reserved"
     if found.state == "open":
         stands = f"{dollars(found.amount)} is reserved in {found.scope}"
     elif found.state == "released":
         stands = f"{dollars(found.amount)} is free again in {found.scope}"
-    print(printable(f"{found.request_id}: {stands}"))
-    for notice in money.notices:
-        note(str(notice))
+    notices = [{"kind": each.kind, "text": str(each)} for each in money.notices]
+    emit({**more, **found.to_dict(), "notices": notices}, printable(f"{found.request_id}: {stands}"), as_json)
+    if not as_json:
+        note(*map(str, money.notices))
+    return 0
 
 
 def _to_reserve(options: Namespace, money: Money) -> int:
@@ -555,7 +529,10 @@ def scope_table(statuses: list[ScopeStatus]) -> str:
         ceiling = "none" if each.limit is None else dollars(each.limit, up=False)
         left = "none" if each.left is None else dollars(each.left, up=False)
         filled = _bar(each.spent, each.reserved, each.limit, each.left) if each.limit else ""
-        rows.append([each.scope, spent, reserved, ceiling, left, filled, _scope_state(each)])
+        over = f"{dollars(each.overshoot, up=True)} over" if each.overshoot else ""
+        state = ", ".join(filter(None, [_called(each), over]))
+        state = paint(state, "yellow" if each.state == "wrapping_up" else "red")
+        rows.append([each.scope, spent, reserved, ceiling, left, filled, state])
     return heading(table(rows, right=(1, 2, 3, 4), optional=(5, 2)))
 
 
@@ -574,10 +551,3 @@ def in_words(status: ScopeStatus) -> str:
 def _called(status: ScopeStatus) -> str:
     is_room = status.limit is not None and status.spent < status.limit - status.held
     return STATES["unfit" if status.state == "asked" and is_room else status.state]
-
-
-def _scope_state(status: ScopeStatus) -> str:
-    text = _called(status)
-    if status.overshoot:
-        text += f"{', ' if text else ''}{dollars(status.overshoot, up=True)} over"
-    return paint(text, "red" if status.state != "wrapping_up" else "yellow") if text else ""

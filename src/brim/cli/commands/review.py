@@ -6,6 +6,8 @@ from argparse import Namespace
 
 from brim.behaviors.behavior import BehaviorKind, Status
 from brim.behaviors.corrections import rule_in
+from brim.behaviors.jsonl import as_object
+from brim.behaviors.sentences import heard
 from brim.cli.options import (
     add_json,
     add_scope,
@@ -20,10 +22,9 @@ from brim.cli.options import (
     option,
     scope_of,
 )
-from brim.cli.output import age, block, counted, emit, lines, note, paint, printable
-from brim.cli.rule_view import as_object, heard, named, whole
+from brim.cli.output import age, block, counted, emit, lines, note, paint, printable, whole
 from brim.errors import InputError
-from brim.store.rulebook import Taught, accept_correction, decide_notes, find_rules
+from brim.store.rulebook import Taught, accept_correction, decide_notes, find_rules, named
 from brim.store.suggestions import Suggestion, Suggestions
 from brim.workspace import Workspace
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from brim.behaviors.behavior import Behavior
 from brim.behaviors.floop import FLOOP_FILES, Floop, floop_folder, project_names, read_floop_folder
-from brim.behaviors.jsonl import FORMAT, dump, load
+from brim.behaviors.jsonl import FORMAT, as_object, dump, edge_object, load
 from brim.cli.options import (
     add_json,
     add_scope,
@@ -32,6 +32,7 @@ from brim.cli.output import (
     cut,
     emit,
     heading,
+    kind_of,
     lines,
     listed,
     note,
@@ -40,13 +41,13 @@ from brim.cli.output import (
     say_paged,
     symbols,
     table,
+    whole,
 )
-from brim.cli.rule_view import as_object, edge_object, kind_of, named, whole
 from brim.errors import InputError, StoreError
 from brim.files import check_regular, save
 from brim.install.rule_files import read_rule_files
 from brim.store.imports import Change, EdgeChange, Outcome, Plan, RulesReader, plan_of
-from brim.store.rulebook import exported
+from brim.store.rulebook import exported, named
 from brim.store.scopes import Scopes
 from brim.tokens.inputs import read_text
 from brim.workspace import Workspace

@@ -8,7 +8,8 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 from brim.behaviors.behavior import LIVE, Behavior, BehaviorKind, Edge, EdgeKind, Status
-from brim.behaviors.jsonl import iso
+from brim.behaviors.jsonl import as_object, edge_object, iso
+from brim.behaviors.sentences import heard, refused
 from brim.cli import COMMANDS
 from brim.cli.options import (
     NOTHING_YET,
@@ -31,25 +32,17 @@ from brim.cli.output import (
     facts,
     heading,
     home_path,
+    kind_of,
     lines,
     note,
     paint,
     printable,
     table,
-)
-from brim.cli.rule_view import (
-    as_object,
-    edge_object,
-    heard,
-    kind_of,
-    named,
-    one_line,
-    refused,
-    tier_tokens,
     title,
     tokens_line,
 )
 from brim.errors import InputError
+from brim.injection.text import summary_of
 from brim.install.agents import NAMES
 from brim.install.rule_files import shared_news
 from brim.store.events import Event
@@ -59,10 +52,11 @@ from brim.store.rulebook import (
     connect_rules,
     find_rule,
     find_rules,
+    named,
     remove_rules,
     restore_rules,
 )
-from brim.store.statistics import Outcome, outcomes
+from brim.store.statistics import Outcome, outcomes, tier_tokens
 
 SORTS: dict[str, Callable[[Behavior], float]] = {
     "name": lambda _: 0,
@@ -178,7 +172,7 @@ def _list_view(found: list[Behavior], came: dict[str, Outcome], now: float, sort
     columns["learned"] = lambda each: age(each.created_at, now)
     if any(each.blocks for each in found):
         columns["refuses"] = lambda each: cut(refused(each), SHORT)
-    columns["text"] = lambda each: cut(one_line(each), LONGEST)
+    columns["text"] = lambda each: cut(summary_of(each), LONGEST)
     rows = [list(columns), *([show(each) for show in columns.values()] for each in found)]
     places = {name: at for at, name in enumerate(columns)}
     spare = [places[name] for name in ("learned", *NUMBERS[::-1]) if SORTED_BY.get(sort) != name]

@@ -37,8 +37,8 @@ from brim.cli.output import (
     readable_size,
     say_paged,
     table,
+    whole,
 )
-from brim.cli.rule_view import whole
 from brim.config.places import agents_environment, project_folder, user_folder
 from brim.errors import InputError
 from brim.install import installation

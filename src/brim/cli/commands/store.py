@@ -35,6 +35,7 @@ from brim.cli.output import (
     facts,
     heading,
     home_path,
+    kind_of,
     lines,
     listed,
     note,
@@ -44,8 +45,8 @@ from brim.cli.output import (
     say_json,
     table,
 )
-from brim.cli.rule_view import kind_of, named, one_line
 from brim.errors import BrimError, InputError, StoreError
+from brim.injection.text import summary_of
 from brim.store.backup import (
     backups_in,
     create,
@@ -63,7 +64,7 @@ from brim.store.backup import (
 from brim.store.backup import restore as restore_backup
 from brim.store.checks import file_problems, graph_problems, hints, removable_edges, remove_edges, stale_problems
 from brim.store.events import Event
-from brim.store.rulebook import mark_conflicts, unmarked_conflicts
+from brim.store.rulebook import mark_conflicts, named, unmarked_conflicts
 from brim.store.scopes import Scopes
 from brim.store.statistics import numbers, tier_totals
 from brim.store.store import open_store
@@ -225,7 +226,7 @@ def _stats_view(found: dict[str, Any], behaviors: dict[str, Behavior], now: floa
     used = [["uses", "last", "kind", "text"]]
     for each in most:
         times, last = f"{each.usage.injected:,}", age(each.usage.last_used, now)
-        used.append([times, last, kind_of(each), cut(one_line(each), 100)])
+        used.append([times, last, kind_of(each), cut(summary_of(each), 100)])
     doubtful = [each for each in behaviors.values() if each.live and each.usage.overridden > each.usage.confirmed]
     if doubtful:
         text = ", ".join(map(named, doubtful[:3])) + (" and others" if len(doubtful) > 3 else "")

@@ -11,6 +11,8 @@ from typing import Any
 from brim.activation.context import Context
 from brim.activation.explanation import explain
 from brim.behaviors.behavior import Behavior
+from brim.behaviors.jsonl import as_object
+from brim.behaviors.sentences import heard
 from brim.cli.options import (
     NOTHING_YET,
     add_json,
@@ -30,6 +32,7 @@ from brim.cli.output import (
     cut,
     emit,
     heading,
+    kind_of,
     lines,
     listed,
     note,
@@ -40,11 +43,10 @@ from brim.cli.output import (
     table,
     terminal_width,
 )
-from brim.cli.rule_view import as_object, heard, kind_of, named, one_line
 from brim.errors import BrimError, InputError
 from brim.injection.plan import InjectionPlan, Item
 from brim.injection.session import Session
-from brim.injection.text import render
+from brim.injection.text import render, summary_of
 from brim.injection.tiers import Tier
 from brim.install.agents import NAMES, model_of
 from brim.install.installation import first_agent
@@ -59,7 +61,7 @@ from brim.store.planner import (
     session_planner,
     tell_session,
 )
-from brim.store.rulebook import find_rule
+from brim.store.rulebook import find_rule, named
 from brim.store.scopes import Scopes
 from brim.tokens.counters import counter_for
 from brim.workspace import Workspace
@@ -454,7 +456,7 @@ def active_view(planner: Planner, items: Sequence[Item]) -> str:
     """Return what matters, and why, without a budget."""
     rows = [["activation", "tier", "kind", "why", "rule"]]
     rows += [
-        [f"{item.activation:.2f}", str(item.tier), kind_of(item.behavior), planner.why(item), one_line(item.behavior)]
+        [f"{item.activation:.2f}", str(item.tier), kind_of(item.behavior), planner.why(item), summary_of(item.behavior)]
         for item in items
     ]
     return heading(table(rows, right=(0,), optional=(2, 3)))
@@ -473,7 +475,7 @@ def waiting_view(rules: Sequence[Behavior]) -> str:
     """Return the rules that come later, each with when agents are told it; empty if there are none."""
     if not rules:
         return ""
-    rows, more = listed([[one_line(each), heard(each)] for each in rules])
+    rows, more = listed([[summary_of(each), heard(each)] for each in rules])
     count = f"{counted(len(rules), 'more rule')} {'waits' if len(rules) == 1 else 'wait'} for the right moment"
     return lines(f"\n{count}:", heading(table([["rule", "told"], *rows])), more)
 
@@ -484,7 +486,7 @@ def _row(planner: Planner, item: Item) -> list[str]:
         tier = f"{item.mapped} {symbols('→', '->')} {item.tier}"
     tokens = f"{int(item.tokens):,}" if item.tier else ""
     kind = kind_of(item.behavior) if item.tier else item.behavior.kind.value
-    return [f"{item.activation:.2f}", tier, tokens, kind, planner.why(item), one_line(item.behavior)]
+    return [f"{item.activation:.2f}", tier, tokens, kind, planner.why(item), summary_of(item.behavior)]
 
 
 def total_line(plan: InjectionPlan) -> str:
@@ -509,7 +511,7 @@ def range_view(plans: Sequence[InjectionPlan]) -> str:
     """Return the picture of *plans*, which differ by their budgets alone: within the terminal, with a legend."""
     marks = dict(zip(DETAIL, symbols("█▓░·", "#=-."), strict=True))
     by_rule = list(zip(*(plan.items for plan in plans), strict=True))
-    rows, more = listed([[f"{items[0].activation:.2f}", _letters(one_line(items[0].behavior))] for items in by_rule])
+    rows, more = listed([[f"{items[0].activation:.2f}", _letters(summary_of(items[0].behavior))] for items in by_rule])
     room = terminal_width() - len("0.00") - 4
     widest = max(len(text) for _, text in rows)
     cell = max(1, min(3, (room - widest) // len(plans)))
