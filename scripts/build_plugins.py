@@ -16,7 +16,7 @@ from typing import Any
 import brim
 from brim.install.agents import PLUGIN_NAME as NAME
 from brim.install.agents import entries_for
-from brim.install.commands import command_text
+from brim.install.changes import command_text
 
 ROOT = Path(__file__).parent.parent
 FOLDER, EXTENSION = "plugins/brim", "plugins/brim/gemini"

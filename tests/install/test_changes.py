@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from brim.errors import InputError
 from brim.install.agents import HOOKS, Ours, Target, entries_for, launcher_command, status_value
-from brim.install.changes import Change, plan_install, plan_uninstall
-from brim.install.receipt import Record
+from brim.install.changes import Change, Record, plan_install, plan_uninstall
 from tests.install.installed import FILES
 
 HOME = "/home/user/.brim"

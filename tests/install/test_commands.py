@@ -8,7 +8,7 @@ import tomllib
 import pytest
 
 from brim.install.agents import brim_program
-from brim.install.commands import CALLED, FILES, command_text
+from brim.install.changes import CALLED, FILES, command_text
 from tests.cli.conftest import Brim
 from tests.install.installed import tree, use
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from brim.errors import InputError
 from brim.install.agents import read_settings, user_target
+from brim.install.changes import Record, read_records, write_records
 from brim.install.jsonc import JsonText
 from brim.install.launchers import install_launchers, interpreter_of, remove_launchers
-from brim.install.receipt import Record, read_records, write_records
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="launchers are shell scripts here")
 

@@ -1,38 +1,114 @@
-"""From what a settings file holds to what it should hold, and that written.
+"""What brim writes into the agents' files: what was there before, what they become, and that written.
 
 Hooks have the same shape for every agent: ``{"hooks": {EVENT: [{"matcher": ..., "hooks": [HOOK]}]}}``. Hooks of others
 are never moved, changed or counted, and what is already there stays where it is.
+
+Settings show what is there now, but not what was there before. So each file has a ``Record`` with its original text in
+``installed.json`` in the user's folder, and uninstalling restores that. Without one, brim knows its entries by
+what they call.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from hashlib import sha256
 from typing import Any
 
-from brim.errors import InputError
-from brim.files import remove_unfinished, save
+from brim.errors import BrimError, InputError, StoreError
+from brim.files import data_file, remove_unfinished, replace_file, save
 from brim.install.agents import (
     ALL,
     OPENCODE_BEGINS,
     RESIDENT_SERVER,
     Ours,
     Target,
+    agent_folder,
+    brim_program,
     entries_for,
     launcher_command,
     opencode_text,
+    program_in,
+    read_settings,
     status_value,
 )
 from brim.install.jsonc import BLANK, JsonText
-from brim.install.receipt import Record
+from brim.store.project import make_folder
 from brim.tracking.readers.fields import items
 
 HOOKS, STATUS = "hooks", "statusLine"
 COMMAND = "-command"
 """How the agent of a target ends that is a file of ``/learn`` and not settings."""
+
+
+NAME = "installed.json"
+SCHEMA = 2
+LOCK = "installed.lock"
+"""Held while settings of agents are changed."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """What brim did to one file."""
+
+    agent: str
+    scope: str
+    hooks: str = "all"
+    """``all``, ``injection-only``, or ``plugin`` if the agent has a plugin that brings them."""
+    original: str | None = None
+    """The text without brim; None if there was no file."""
+    installed: str = ""
+    """The SHA-256 of the text that brim wrote; empty if 0.1 did. While the file has it, ``original`` is restored."""
+    status: str | None = None
+    """The status line that was there before, as written; empty if there was none; None if brim left it alone."""
+    folder: str = ""
+    """The uppermost folder that was made for the file; empty if all existed."""
+    backups: tuple[str, ...] = ()
+    """The copies that brim made of it."""
+
+
+def read_records(home: str) -> dict[str, Record]:
+    """Return the record of each file. Damaged ones are left out: the settings themselves say enough."""
+    try:
+        with open(os.path.join(home, NAME), encoding="utf-8") as file:
+            found = {str(path): _record(entry) for path, entry in json.load(file)["files"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {}
+    return {path: record for path, record in found.items() if record is not None}
+
+
+def write_records(home: str, records: Mapping[str, Record]) -> None:
+    """Keep *records*, or remove the file if there are none."""
+    path = os.path.join(home, NAME)
+    files = {key: asdict(each) for key, each in sorted(records.items())}
+    try:
+        if records:
+            make_folder(home)
+            replace_file(path, (json.dumps({"schema": SCHEMA, "files": files}, indent=2) + "\n").encode())
+        elif os.path.lexists(path):
+            os.unlink(path)
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be written: {error.strerror or error}; it is as it was") from None
+
+
+def _record(entry: Any) -> Record | None:
+    known = {each.name: entry[each.name] for each in fields(Record) if each.name in entry}
+    backups = known["backups"] = tuple(known.get("backups", ()))
+    texts = [*backups, *(value for name, value in known.items() if name != "backups")]
+    if not {"agent", "scope"} <= known.keys() or not all(each is None or isinstance(each, str) for each in texts):
+        return None
+    if "installed" not in known:  # of 0.1, which kept the original only as a copy next to the file
+        blank = entry.get("blank")
+        with suppress(BrimError):
+            blank = blank or (read_settings(backups[0]) if backups else "")
+        known["original"] = None if blank == "gone" else blank or "{}"
+    return Record(**known)
+
+
+# Changes -------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -244,3 +320,69 @@ def missing_folder(path: str) -> str:
 def digest(text: str | None) -> str:
     """Return the SHA-256 of a file's text, by which brim knows what it wrote."""
     return sha256((text or "").encode("utf-8", "backslashreplace")).hexdigest()
+
+
+# /learn --------------------------------------------------------------------------------------------------------------
+#
+# A small file per client lets a person teach a rule without leaving the session. Each is written whole and recorded as
+# a settings file. One that a person wrote or changed stays as it is.
+
+FILES = {
+    "claude": "commands/learn.md",
+    "codex": "skills/learn/SKILL.md",
+    "gemini": "commands/learn.toml",
+    "opencode": "command/learn.md",
+}
+"""Where each client reads it, below its folder. Codex has skills in place of commands: ``$learn``."""
+
+CALLED = {"claude": "/learn", "codex": "$learn", "gemini": "/learn", "opencode": "/learn"}
+"""What a person types."""
+
+_ABOUT = "Teach a rule that brim keeps and tells your agents when it matters"
+
+_TEXTS = {
+    "claude": "---\ndescription: {about}\nargument-hint: [rule]\nallowed-tools: {allowed}\n---\n{task}",
+    "codex": "---\nname: learn\ndescription: {about}. For $learn, or when asked to keep a rule.\n---\n{task}",
+    "gemini": "description = \"{about}\"\nprompt = '''\n{task}'''\n",
+    "opencode": "---\ndescription: {about}\n---\n{task}",
+}
+_RULES = {
+    "claude": "$ARGUMENTS",
+    "codex": "what the user wrote with $learn.",
+    "gemini": "{{args}}",
+    "opencode": "$ARGUMENTS",
+}
+
+
+def command_text(agent: str, program: str = "brim") -> str:
+    """Return the file for *agent*; *program* is brim, as the shell finds it."""
+    task = data_file(__file__, "learn.md").decode().replace("{rule}", _RULES[agent])
+    is_found = program == "brim"
+    task = task.replace("{where}", "" if is_found else f"If the shell doesn't find brim, it is {program}. ")
+    allowed = "Bash(brim learn:*)" if is_found else f"Bash(brim learn:*), Bash({program} learn:*)"
+    return _TEXTS[agent].replace("{about}", _ABOUT).replace("{allowed}", allowed).replace("{task}", task)
+
+
+def command_target(agent: str, environ: Mapping[str, str]) -> Target:
+    """Return the file of ``/learn`` for *agent*, in the user's folder."""
+    return Target(f"{agent}{COMMAND}", "user", os.path.join(agent_folder(agent, environ), *FILES[agent].split("/")))
+
+
+def plan_command(target: Target, before: str | None, record: Record | None) -> Change | None:
+    """Return how *target* gets the command; None if there is a file that isn't brim's, or was changed since."""
+    if before is not None and (record is None or record.installed != digest(before)):
+        return None
+    agent = target.agent.removesuffix(COMMAND)
+    text = command_text(agent, program_in(agent, brim_program()))
+    folder = record.folder if record is not None else _new_folder(target)
+    made = Record(target.agent, "user", original=None, installed=digest(text), folder=folder)
+    return Change(target, before, text, made)
+
+
+def _new_folder(target: Target) -> str:
+    """Return the uppermost folder that goes with the command: one that is missing or, after a crash, empty."""
+    if missing := missing_folder(target.path):
+        return missing
+    name = FILES[target.agent.removesuffix(COMMAND)]
+    top = os.path.realpath(target.path).removesuffix(name.replace("/", os.sep)) + name.split("/")[0]
+    return "" if any(files for _, _, files in os.walk(top)) else top

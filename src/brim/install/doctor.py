@@ -22,6 +22,7 @@ from brim import __version__
 from brim.activation.context import Context
 from brim.behaviors.behavior import LIVE, Behavior
 from brim.errors import BrimError, StoreError
+from brim.figures import counted
 from brim.files import WINDOWS
 from brim.hooks.client import client_of
 from brim.hooks.process import is_disabled, paused_until
@@ -40,11 +41,10 @@ from brim.install.agents import (
     status_path,
     words_of,
 )
-from brim.install.changes import STATUS
+from brim.install.changes import STATUS, Record
 from brim.install.git_exclude import not_ignored
 from brim.install.installation import EXPERIMENTAL, Installation
 from brim.install.launchers import check_lasting, copy_launcher, install_launchers, interpreter_of
-from brim.install.receipt import Record
 from brim.install.retention import prune
 from brim.install.rule_files import floop_traces, shared_news
 from brim.store.backup import lost_rules
@@ -71,7 +71,7 @@ UNASKED = {"codex": "what Codex types into a command that runs already, and its 
 
 
 class Finding:
-    """What one look found: its state, what it is about, a text, and what corrects it (empty: nothing, or a person)."""
+    """What one check found: its state, its subject, a text, and the command that corrects it (empty if none does)."""
 
     def __init__(self, state: str, what: str, text: str, fix: str = "", **facts: Any) -> None:
         self.state, self.what, self.text, self.fix, self.facts = state, what, text, fix, facts
@@ -170,13 +170,14 @@ class _Doctor:
             yield Finding(OK, name, f"its plugin brings the {len(found)} hooks", **facts, hooks=found, plugin=True)
             return
         if not events:
-            state, text, fix = OFF, self._absent(target), ""
             if target.is_orphan:
-                text, fix = f"{target.path}: its project is gone: {FIX} forgets it", FIX
+                yield Finding(
+                    OFF, name, f"{target.path}: its project is gone: {FIX} forgets it", FIX, **facts, hooks=[]
+                )
             elif record is not None:
-                state, text, fix = WRONG, f"{target.path}: brim's hooks are gone", FIX
-            if fix or target.scope == "user":
-                yield Finding(state, name, text, fix, **facts, hooks=[])
+                yield Finding(WRONG, name, f"{target.path}: brim's hooks are gone", FIX, **facts, hooks=[])
+            elif target.scope == "user":
+                yield Finding(OFF, name, self._absent(target), **facts, hooks=[])
             return
         status = here.ours.status(settings.get(STATUS))
         facts |= {"hooks": events, "status_line": status}
@@ -241,8 +242,7 @@ class _Doctor:
         if until == float("inf"):
             yield Finding(OFF, "paused", "no hook says anything: brim pause --off", paused=True)
         elif until > self.here.now:
-            clock = time.strftime("%Y-%m-%d %H:%M", time.localtime(until))
-            text = f"no hook says anything until {clock}: brim pause --off"
+            text = time.strftime("no hook says anything until %Y-%m-%d %H:%M: brim pause --off", time.localtime(until))
             yield Finding(OFF, "paused", text, paused=True, until=round(until))
         if is_disabled(self.here.environ):
             text = "BRIM_DISABLE is set here, so hooks that inherit it say nothing"
@@ -251,11 +251,10 @@ class _Doctor:
     def _settings(self) -> Iterator[Finding]:
         try:
             budget, origin = self.here.config.yours.values["token_budget.default"]
+            text = f"token_budget.default is {_tokens(budget)} (set by {origin})"
+            yield Finding(OK, "settings", text, token_budget=budget)
         except BrimError as error:
             yield Finding(WRONG, "settings", f"{error}; until then agents go on without it")
-            return
-        text = f"token_budget.default is {_tokens(budget)} (set by {origin})"
-        yield Finding(OK, "settings", text, token_budget=budget)
 
     def _stores(self, *, installed: bool) -> Iterator[Finding]:
         """Say whether hooks can read what was learned: they never upgrade a file."""
@@ -263,15 +262,15 @@ class _Doctor:
             path = os.path.join(folder, DATABASE)
             facts: dict[str, Any] = {"scope": scope, "file": path, "version": None}
             if scope == "project" and (lost := lost_rules(path, self.here.home)):
-                text = f"{path}: {lost[1]:,} rule{'' if lost[1] == 1 else 's'} that brim kept in {lost[0]} are missing"
+                text = f"{path}: {counted(lost[1], 'rule')} that brim kept in {lost[0]} are missing"
                 state = WRONG if os.path.lexists(path) else OFF
                 yield Finding(state, "lost", text, "brim backup restore", rules=lost[1], copy=lost[0])
             if not os.path.lexists(path):
-                text, fix = "nothing has been learned for every project yet", ""
-                if installed:
-                    text, fix = f"{path}: is missing, so hooks can't remember sessions or count money", FIX
-                if scope == "user":
-                    yield Finding(WRONG if installed else OFF, "store", text, fix, **facts)
+                if scope == "user" and installed:
+                    text = f"{path}: is missing, so hooks can't remember sessions or count money"
+                    yield Finding(WRONG, "store", text, FIX, **facts)
+                elif scope == "user":
+                    yield Finding(OFF, "store", "nothing has been learned for every project yet", **facts)
                 continue
             try:
                 with open_store(path, migrate=False, timeout=1.0) as store:
@@ -284,7 +283,7 @@ class _Doctor:
                 without = "; until then agents go on without this project" if scope == "project" else ""
                 yield Finding(WRONG, "store", f"{error}{without}", FIX if is_older else "", **facts)
             else:
-                text = f"{path}: {number:,} rule{'' if number == 1 else 's'}, schema {version}"
+                text = f"{path}: {counted(number, 'rule')}, schema {version}"
                 facts |= {"version": version, "behaviors": number}
                 if version < VERSION:
                     text = f"{text}: 'brim upgrade' brings it up to date, to {VERSION}"
@@ -295,21 +294,20 @@ class _Doctor:
     def _trust(self) -> Iterator[Finding]:
         project = self.here.project
         facts: dict[str, Any] = {"project": project}
+        changes = news = ""
+        with suppress(BrimError), self.here.open(migrate=False) as scopes:  # a broken one is said above
+            changes, news = self.here.changes_of(scopes), shared_news(self.here, scopes)
         state, text = OFF, "no project here: agents hear only your own rules"
         if project is not None:
-            facts["trusted"] = is_trusted(project, self.here.home)
+            facts["trusted"] = self.here.trusted
             text = f"{project}: is not trusted, so agents are told only your own rules: brim trust"
             if not os.path.isdir(os.path.join(project, ".brim")):
-                facts["trusted"], text = False, f"{project}: has learned nothing of its own yet"
-            elif facts["trusted"]:
-                state, text = OK, f"{project}: is trusted"
-                with suppress(BrimError), self.here.open(migrate=False) as scopes:  # a broken one is said above
-                    if changes := self.here.changes_of(scopes):
-                        state, text = OFF, changes
+                text = f"{project}: has learned nothing of its own yet"
+            elif self.here.trusted:
+                state, text = (OFF, changes) if changes else (OK, f"{project}: is trusted")
         yield Finding(state, "project", text, **facts)
-        with suppress(BrimError), self.here.open(migrate=False) as scopes:
-            if news := shared_news(self.here, scopes):
-                yield Finding(OFF, "project", f"{news}: brim rules import", **facts)
+        if news:
+            yield Finding(OFF, "project", f"{news}: brim rules import", **facts)
         store = os.path.join(project or "", ".brim", DATABASE)
         with suppress(StoreError):  # git's index is too large
             if project is not None and os.path.exists(store) and not is_tracked(store) and not_ignored([store]):
@@ -325,14 +323,10 @@ class _Doctor:
             number = sum(bool(each.blocks) for each in scopes.behaviors(LIVE))
         if not number:
             return
-        text, gaps = (
-            f"{number:,} rule{'' if number == 1 else 's'} with blocks",
-            [each for agent, each in UNASKED.items() if agent in agents],
-        )
+        text, gaps = f"{counted(number, 'rule')} with blocks", [UNASKED[each] for each in agents if each in UNASKED]
         if not agents:
-            yield Finding(
-                OFF, "blocks", f"{text}, but no agent has hooks, so nothing is refused: brim init", rules=number
-            )
+            text += ", but no agent has hooks, so nothing is refused: brim init"
+            yield Finding(OFF, "blocks", text, rules=number)
         else:
             text += f"; not refused: {'; '.join(gaps)}" if gaps else ""
             yield Finding(OK, "blocks", text, rules=number, not_refused=gaps)
@@ -345,20 +339,19 @@ class _Doctor:
             yield Finding(OFF, "tokens", "what a session is told cannot be said before the above is corrected")
             return
         text = (
-            f"{start:,} of {_tokens(limits['start'])} at the start of a session here{basis and f' ({basis})'}; then at "
-            f"most {_tokens(limits['injection'])} with a prompt or call, {_tokens(limits['session'])} in all"
+            f"{start:,} of {_tokens(limits['start'])} at the start of a session here{basis and f' ({basis})'}; then at"
         )
+        text += f" most {_tokens(limits['injection'])} with a prompt or call, {_tokens(limits['session'])} in all"
         if read and agent is not None:
-            rules = "rule" if len(read) == 1 else "rules"
-            text += f"; {NAMES[agent]} reads {len(read):,} {rules} on its own, which saves {sum(read):,}"
+            text += f"; {NAMES[agent]} reads {counted(len(read), 'rule')} on its own, which saves {sum(read):,}"
         facts: dict[str, Any] = {"budget": limits["start"], "limits": limits, "read": len(read), "saved": sum(read)}
         yield Finding(OK, "tokens", text, start=start, basis=basis, **facts)
         if unfit:
-            rules = "1 rule doesn't" if unfit == 1 else f"{unfit:,} rules don't"
+            budget, dont = _tokens(limits["start"]), "doesn't" if unfit == 1 else "don't"
             text = (
-                f"{rules} fit the {_tokens(limits['start'])} tokens of a session's start: 'brim why' lists them; raise "
-                "token_budget.default, or say in the rules when they apply ('brim rules edit RULE')"
+                f"{counted(unfit, 'rule')} {dont} fit the {budget} tokens of a session's start: 'brim why' lists them; "
             )
+            text += "raise token_budget.default, or say in the rules when they apply ('brim rules edit RULE')"
             yield Finding(OFF, "rules", text, unfit=unfit, budget=limits["start"])
 
     def _server(self) -> Iterator[Finding]:
@@ -471,8 +464,9 @@ def start_tokens(here: Installation, agent: str | None) -> tuple[int, str, dict[
     folder = here.cwd if here.project is None or is_trusted(here.project, here.home) else None
     own = Workspace(here.environ, folder, who="person", now=here.now)
     if own.config.yours["model"] is None and agent is not None:
-        model = model_of(agent, here.environ)
-        own = Workspace(here.environ, folder, who="person", now=here.now, flags={"model": model})
+        own = Workspace(
+            here.environ, folder, who="person", now=here.now, flags={"model": model_of(agent, here.environ)}
+        )
     config = own.config.yours
     dynamic = [config[key] for key in ("token_budget.dynamic_context", "session.max_per_injection")]
     injection = min((limit for limit in dynamic if limit is not None), default=None)

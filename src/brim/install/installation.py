@@ -41,12 +41,25 @@ from brim.install.agents import (
     settings_of,
     user_target,
 )
-from brim.install.changes import COMMAND, STATUS, Change, make_folders, plan_install, plan_uninstall, remove_folders
-from brim.install.commands import CALLED, command_target, plan_command
+from brim.install.changes import (
+    CALLED,
+    COMMAND,
+    LOCK,
+    STATUS,
+    Change,
+    Record,
+    command_target,
+    make_folders,
+    plan_command,
+    plan_install,
+    plan_uninstall,
+    read_records,
+    remove_folders,
+    write_records,
+)
 from brim.install.git_exclude import hide, not_ignored, unhide
 from brim.install.jsonc import BLANK
 from brim.install.launchers import install_launchers, remove_launchers, remove_resident
-from brim.install.receipt import LOCK, Record, read_records, write_records
 from brim.store.project import make_folder
 from brim.store.store import open_store
 from brim.store.trust import is_trusted, trust, trusted_projects
@@ -109,18 +122,6 @@ class Installation(Workspace):
         """Return how *target* looks without brim."""
         return plan_uninstall(target, target.read(), self.records.get(target.path), home=self.home)
 
-    def plan_commands(self, agents: Sequence[str]) -> list[Change]:
-        """Return how *agents* get ``/learn``, where no file of the user's is in the way."""
-        targets = [command_target(agent, self.environ) for agent in agents]
-        plans = [plan_command(each, each.read(), self.records.get(each.path)) for each in targets]
-        return [each for each in plans if each is not None]
-
-    def plan_command_removal(self, agents: Sequence[str]) -> list[Change]:
-        """Return how the files of ``/learn`` go that brim has written for *agents*."""
-        names = [f"{agent}{COMMAND}" for agent in agents]
-        found = [Target(each.agent, "user", path) for path, each in self.records.items() if each.agent in names]
-        return [self.plan_removal(target) for target in found]
-
     def _may_have_status(self, target: Target) -> bool:
         """Whether brim's status line may be set: a project's would hide the user's, so only where there is none."""
         record = self.records.get(target.path)
@@ -136,7 +137,14 @@ class Installation(Workspace):
             return {}
         with locked(os.path.join(self.home, LOCK), prepare=lambda: make_folder(self.home)):
             seen, self.records = self.records, read_records(self.home)
-            left = [each for each in changes if not self._is_done(each, seen.get(each.target.path))]
+
+            def is_done(change: Change) -> bool:
+                """Whether another process has made the same change meanwhile."""
+                path = change.target.path
+                is_new = change.changes or self.records.get(path) != seen.get(path)
+                return is_new and change.target.read() == change.after
+
+            left = [each for each in changes if not is_done(each)]
             for change in left:
                 if change.changes:
                     change.target.check_writable()
@@ -150,18 +158,12 @@ class Installation(Workspace):
                 done = [each.target.path for each in left if each.changes and each.target.read() == each.after]
                 if not done:
                     raise
-                raise InputError(
-                    f"{error}; changed before that: {', '.join(done)}; run it again for the rest"
-                ) from None
+                changed = f"changed before that: {', '.join(done)}; run it again for the rest"
+                raise InputError(f"{error}; {changed}") from None
         if not installing:
             inside = [change.target.path for change in changes if change.target.scope == "project"]
             unhide(inside, others=self.records)
         return {path: name for path, name in backups.items() if name}
-
-    def _is_done(self, change: Change, seen: Record | None) -> bool:
-        """Whether another process has made the same change since the record was *seen*."""
-        is_new = change.changes or self.records.get(change.target.path) != seen
-        return is_new and change.target.read() == change.after
 
     def _apply(self, change: Change, *, installing: bool) -> str:
         """Make one change; return the backup's name, empty if none was needed."""
@@ -225,9 +227,8 @@ class Installation(Workspace):
                 try:
                     replace_file(chain, (json.dumps({"command": change.chained}) + "\n").encode())
                 except OSError as error:
-                    raise StoreError(
-                        f"{chain}: cannot be written: {error.strerror or error}; it is as it was"
-                    ) from None
+                    why = f"cannot be written: {error.strerror or error}; it is as it was"
+                    raise StoreError(f"{chain}: {why}") from None
             elif is_gone or change.chained == "":
                 with suppress(OSError):
                     os.unlink(chain)
@@ -243,13 +244,6 @@ class Installation(Workspace):
         remove_resident(self.home)
         return any(change.changes for change in changes)
 
-    def begin_trusted(self, *, trusting: bool) -> bool:
-        """Make the project's ``.brim`` if it's missing, which trusts it; return whether it's trusted."""
-        self.begin_project()
-        if trusting and self.project is not None and not is_trusted(self.project, self.home):
-            trust(self.project, self.home, now=self.now)
-        return self.trusted
-
     def budget_edit(self, tokens: int | None, scope: str) -> SettingEdit | None:
         """Return how the token budget gets into the settings of *scope*; None if *tokens* is None."""
         return None if tokens is None else SettingEdit(self.environ, self.cwd or None, BUDGET, tokens, scope)
@@ -257,10 +251,9 @@ class Installation(Workspace):
     def upgrade_stores(self, *, create: bool = False) -> tuple[dict[str, str], list[str]]:
         """Bring brim's own files up to date; return where each is kept as it was, and what is broken.
 
-        That is empty if it was up to date.
-
-        Those are the user's (made if it's missing, with *create*), this project's, and those of all trusted projects.
-        Hooks never do that, so without it they would say nothing.
+        The first is empty for a file that was up to date. The files are the user's (made if it's missing, with
+        *create*), this project's, and those of all trusted projects. Hooks never upgrade a file: until this has run,
+        they say nothing.
         """
         projects = [each for each in trusted_projects(self.home) if is_trusted(each, self.home)]
         own = (f"{each}/.brim/{DATABASE}" for each in (*projects, self.project) if each)
@@ -320,12 +313,10 @@ class Installed:
             hooks = list(entries_for(change.target.agent, "", hooks=change.record.hooks if change.record else ALL))
             status_line = change.record is not None and change.record.status is not None
             shown = {"hooks": hooks, "resident": False, "status_line": status_line, "backup": self.backups.get(path)}
-            command = CALLED[change.target.agent] if self._has_command(change.target) else None
+            agent, commands = change.target.agent, [each.target.agent for each in self.commands]
+            command = CALLED[agent] if f"{agent}{COMMAND}" in commands else None
             found.append(change.to_dict() | shown | {"hidden_from_git": path in self.hidden, "command": command})
         return found
-
-    def _has_command(self, target: Target) -> bool:
-        return any(each.target.agent == f"{target.agent}{COMMAND}" for each in self.commands)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -451,8 +442,7 @@ def install(
     if done.is_tracked and not done.changes:
         done.reason = "; ".join(done.skipped.values())
         return done
-    own = [each.target.agent for each in done.changes if each.record is not None and each.record.hooks != PLUGIN]
-    done.commands = here.plan_commands(own if scope == "user" else [])
+
     done.budget = here.budget_edit(token_budget, scope)
     for change in [each for each in (*done.changes, *done.commands) if each.changes]:
         change.target.check_writable()
@@ -460,7 +450,11 @@ def install(
         return done
     install_launchers(here.home)
     _ = here.secret  # memory that 0.1 made is taken over now, and none later
-    done.trusted = here.begin_trusted(trusting=trusting) if scope == "project" else None
+    if scope == "project" and here.project is not None:
+        here.begin_project()
+        if trusting and not is_trusted(here.project, here.home):
+            trust(here.project, here.home, now=here.now)
+        done.trusted = here.trusted
     if done.budget is not None:
         done.budget.write(here.save_settings)
     done.backups = here.apply([*done.changes, *done.commands], installing=True)
@@ -477,14 +471,19 @@ def install(
 
 
 def _plan(done: Installed, here: Installation, target: Target, *, status: bool) -> None:
-    """Add to *done* what becomes of *target*, or why it gets nothing."""
+    """Add to *done* what becomes of *target* and of ``/learn`` in its agent, or why it gets nothing."""
     above = here.target(target.agent, "user").path
     if target.scope == "project" and here.ours.events_in(above):
         done.skipped[target.agent] = f"{above}: has brim for every project already, so {target.path} needs nothing"
     elif reason := target.why_not:
         done.skipped[target.agent], done.is_tracked = reason, True
     else:
-        done.changes.append(here.plan(target, hooks=done.hooks, status=status))
+        change = here.plan(target, hooks=done.hooks, status=status)
+        done.changes.append(change)
+        if target.scope == "user" and change.record is not None and change.record.hooks != PLUGIN:
+            file = command_target(target.agent, here.environ)
+            command = plan_command(file, file.read(), here.records.get(file.path))
+            done.commands += [command] if command is not None else []
 
 
 def upgrade(environ: Mapping[str, str], folder: str | None, *, token_budget: int | None = None) -> Upgraded:
@@ -521,16 +520,19 @@ def uninstall(
         except BrimError as error:  # a broken file must not keep brim in the others
             if is_known or target.scope == "user":
                 broken.append(str(error))
-    commands = here.plan_command_removal(agents)
+    names = [f"{agent}{COMMAND}" for agent in agents]
+    files = [Target(each.agent, "user", path) for path, each in here.records.items() if each.agent in names]
+    commands = [here.plan_removal(target) for target in files]
     done = Uninstalled(here.home, changes, broken, dry_run, commands=commands)
-    if not dry_run:
-        done.backups = here.apply([*changes, *commands], installing=False)
-        done.server = "claude" in agents and here.remove_resident_server()
-        done.plugins = [REMOVE_PLUGIN[agent] for agent in agents if has_plugin(agent, environ)]
-        done.is_complete = not here.records and not done.plugins
-        if done.is_complete:
-            remove_launchers(here.home)
-        done.served = [agent for agent in served_agents(environ, here.project) if agent in agents]
+    if dry_run:
+        return done
+    done.backups = here.apply([*changes, *commands], installing=False)
+    done.server = "claude" in agents and here.remove_resident_server()
+    done.plugins = [REMOVE_PLUGIN[agent] for agent in agents if has_plugin(agent, environ)]
+    done.is_complete = not here.records and not done.plugins
+    if done.is_complete:
+        remove_launchers(here.home)
+    done.served = [agent for agent in served_agents(environ, here.project) if agent in agents]
     return done
 
 
@@ -581,10 +583,8 @@ def _next_steps(here: Installation, changes: Sequence[Change], inside: Sequence[
 
     yield from (f"{path}: {text}" for path, text in floop_traces(here))
     served = served_agents(here.environ, here.project)
-    for agent in new:
-        if agent not in served:
-            command = server_command(agent, here.environ, here.home)
-            yield f"optional: let {NAMES[agent]} save rules itself: {command}"
+    for agent in (each for each in new if each not in served):
+        yield f"optional: let {NAMES[agent]} save rules itself: {server_command(agent, here.environ, here.home)}"
     if new and WINDOWS:
         yield f"{EXPERIMENTAL}; 'brim uninstall' takes them out again"
     if new:

@@ -22,7 +22,7 @@ from brim.errors import InputError, StoreError
 from brim.files import WINDOWS, replace_file
 from brim.hooks.startup import PACKAGE, write_startup
 from brim.install.agents import launcher_path, status_path
-from brim.install.receipt import LOCK
+from brim.install.changes import LOCK
 from brim.store.project import make_folder
 
 CODE = "from brim.hooks import main; main()"

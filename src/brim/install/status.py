@@ -14,7 +14,7 @@ from brim.figures import counted
 from brim.hooks.process import is_paused
 from brim.hooks.standing import project_status
 from brim.install.agents import NAMES, has_plugin, is_present
-from brim.install.receipt import read_records
+from brim.install.changes import read_records
 from brim.install.rule_files import shared_news
 from brim.spend.ledger import ScopeStatus
 from brim.spend.periods import EVERYWHERE
