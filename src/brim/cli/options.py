@@ -76,10 +76,12 @@ def add_json(parser: ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", dest="as_json", help="print one JSON object")
 
 
-def check_words(usage: str, words: Sequence[str], least: int, most: int) -> None:
-    """Raise unless *words* has from *least* to *most* of them; *usage* is how it's written."""
-    if not least <= len(words) <= most:
-        raise InputError(f"write it as: {usage}")
+def check_words(command: str, usage: str, words: Sequence[str]) -> None:
+    """Raise unless *command* takes so many *words*: *usage* is how they are written, such as ``SCOPE [USD]``."""
+    parts = usage.split()
+    least = sum(part[0] != "[" and part[-1] != "]" for part in parts)
+    if len(words) < least or (len(words) > len(parts) and "..." not in usage):
+        raise InputError(f"write it as: {command} {usage}".rstrip())
 
 
 def check_belongs(options: Namespace, owners: Mapping[str, Collection[str]], command: str) -> None:
@@ -94,15 +96,15 @@ def check_belongs(options: Namespace, owners: Mapping[str, Collection[str]], com
 # Numbers and texts ----------------------------------------------------------------------------------------------
 
 
-def whole_number(least: int) -> Any:
-    """Return the type of an option that takes a whole number from *least* on."""
+def whole_number(least: int, most: int | None = None) -> Any:
+    """Return the type of an option that takes a whole number from *least* to *most*."""
 
     def number(text: str) -> int:
         value = int(text)
-        if value < least:
+        if value < least or (most is not None and value > most):
             from argparse import ArgumentTypeError
 
-            raise ArgumentTypeError(f"{value} is less than {least}")
+            raise ArgumentTypeError(f"{value} is {f'less than {least}' if value < least else f'more than {most}'}")
         return value
 
     number.__name__ = "whole number"  # argparse says: invalid whole number value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 from fnmatch import fnmatchcase
+from itertools import groupby
 from typing import Any
 
 from brim.cli.options import (
@@ -29,14 +30,8 @@ from brim.errors import InputError
 
 NARROW = 80
 """Columns of a terminal under which a list shows less about each setting."""
-TAKES = {
-    "list": (" [PATTERN]", 0, 1),
-    "get": (" KEY", 1, 1),
-    "set": (" KEY VALUE", 2, 2),
-    "unset": (" KEY", 1, 1),
-    "path": ("", 0, 0),
-}
-"""What each action takes: how it is written, and how many words at least and at most."""
+TAKES = {"list": "[PATTERN]", "get": "KEY", "set": "KEY VALUE", "unset": "KEY", "path": ""}
+"""What each action takes."""
 SHELLS = {
     "bash": 'eval "$(brim completion bash)"  # in ~/.bashrc',
     "zsh": 'eval "$(brim completion zsh)"  # in ~/.zshrc',
@@ -86,14 +81,12 @@ def config(options: Namespace) -> int:
       brim config set tiers.full 0.8 --project
     """
     words = [word for word in (options.key, options.value) if word is not None]
-    usage, least, most = TAKES[options.action]
-    check_words(f"brim config {options.action}{usage}", words, least, most)
+    check_words(f"brim config {options.action}", TAKES[options.action], words)
     if options.scope and options.action in ("list", "get"):
         raise InputError(f"config {options.action}: shows what is in force, so it takes no --{options.scope}")
     if options.action in ("set", "unset"):
         need_person("changes settings")
-    action = {"list": _list, "get": _get, "set": _set, "unset": _unset, "path": _path}[options.action]
-    return action(options)
+    return {"list": _list, "get": _get, "set": _set, "unset": _unset, "path": _path}[options.action](options)
 
 
 def _list(options: Namespace) -> int:
@@ -106,18 +99,12 @@ def _list(options: Namespace) -> int:
         for each in shown:
             value, origin = found.values[each.key]
             rows.append([each.key, each.shown(value), home_path(origin), each.help])
-        narrow = (3, 2) if terminal_width() < NARROW else ()
-        first, *rest = table(rows, optional=narrow).split("\n")
-        above = [setting.key.rpartition(".")[0] for setting in shown]
-        for at in range(len(rest) - 1, 0, -1):
-            if above[at] != above[at - 1]:
-                rest.insert(at, "")
-        return heading("\n".join([first, *rest]))
+        first, *rest = table(rows, optional=(3, 2) if terminal_width() < NARROW else ()).split("\n")
+        groups = groupby(zip(shown, rest, strict=True), key=lambda pair: pair[0].key.rpartition(".")[0])
+        return heading(f"{first}\n" + "\n\n".join("\n".join(line for _, line in group) for _, group in groups))
 
-    if shown or options.as_json:
-        emit({setting.key: _setting_dict(setting, found) for setting in shown}, view, options.as_json)
-    if not shown:
-        note(f"no setting matches {options.key}")
+    emit({each.key: _setting_dict(each, found) for each in shown}, view if shown else "", options.as_json)
+    note("" if shown else f"no setting matches {options.key}")
     return 0 if shown else 1
 
 

@@ -343,18 +343,9 @@ def _bar(spent: int, reserved: int, limit: int, left: int | None) -> str:
 
 # The ledger, for scripts -----------------------------------------------------------------------------------------
 
-ACTIONS = {
-    "status": ("[SCOPE]", 0, 1),
-    "limit": ("SCOPE USD|none", 2, 2),
-    "reserve": ("SCOPE [USD]", 1, 2),
-    "settle": ("REQUEST_ID USD", 2, 2),
-    "release": ("REQUEST_ID", 1, 1),
-    "continue": ("SCOPE", 1, 1),
-    "raise": ("SCOPE USD", 2, 2),
-    "wrap-up": ("SCOPE", 1, 1),
-    "stop": ("SCOPE", 1, 1),
-}
-"""What each action of the ledger takes: how it is written, and how many words at least and at most."""
+ACTIONS = {"status": "[SCOPE]", "limit": "SCOPE USD|none", "reserve": "SCOPE [USD]", "settle": "REQUEST_ID USD"}
+ACTIONS |= {"release": "REQUEST_ID", "continue": "SCOPE", "raise": "SCOPE USD", "wrap-up": "SCOPE", "stop": "SCOPE"}
+"""What each action of the ledger takes."""
 OWN_OPTIONS = dict.fromkeys(("request_id", "lease", "model", "input_tokens", "output_tokens", "wrap_up"), ("reserve",))
 OWN_OPTIONS |= {"anew": ("limit",), "most": ("status",)}
 """Which actions each option of the ledger belongs to."""
@@ -399,8 +390,7 @@ def ledger(options: Namespace) -> int:
       brim ledger settle r1 0.18
       brim ledger status
     """
-    usage, least, most = ACTIONS[options.action]
-    check_words(f"brim ledger {options.action} {usage}", options.words, least, most)
+    check_words(f"brim ledger {options.action}", ACTIONS[options.action], options.words)
     check_belongs(options, OWN_OPTIONS, "brim ledger")
     if options.action == "status":
         return _status(options.words[0] if options.words else "", options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from brim.cli.options import (
@@ -37,7 +37,7 @@ from brim.config import project_folder
 from brim.errors import InputError
 from brim.report.compactions import Compaction, Lost
 from brim.report.lost import LostReport, find_lost
-from brim.scratch.entries import Entry, View, withdrawn
+from brim.scratch.entries import View, withdrawn
 from brim.scratch.facts import KINDS
 from brim.scratch.folder import NAME, check_folder, is_foreign, session_folders
 from brim.scratch.index import render_index, sentence, when
@@ -48,12 +48,8 @@ from brim.tokens.inputs import read_text
 from brim.tracking.compaction import build_compact_prompt, fold
 from brim.tracking.readers.stream import read
 
-TAKES = dict.fromkeys(("show", "list", "clean"), ("", 0, 0)) | {
-    "get": (" NUMBER", 1, 1),
-    "add": (" 'TEXT'", 1, 1),
-    "rebuild": (" [TRANSCRIPT ...]", 0, 1_000),
-}
-"""What each action takes: how it is written, and how many words at least and at most."""
+TAKES = {"show": "", "list": "", "clean": "", "get": "NUMBER", "add": "'TEXT'", "rebuild": "[TRANSCRIPT ...]"}
+"""What each action takes."""
 OWN_OPTIONS = {"yes": ("clean",), "dry_run": ("clean",), "kind": ("list", "add"), "limit": ("list",)}
 ENTRY_KINDS = ("human", "decision", "state", "dead-end", "artifact", "command", "suspect", "resolved", "withdrawn")
 ADDED = ("decision", "dead-end", "human", "state")
@@ -90,8 +86,7 @@ def memory(options: Namespace) -> int:
       brim memory add --kind decision 'Keep SQLite: one file, no server'
       brim scratch rebuild ~/.claude/projects/-home-me-shop/*.jsonl
     """
-    usage, least, most = TAKES[options.action]
-    check_words(f"brim memory {options.action}{usage}", options.words, least, most)
+    check_words(f"brim memory {options.action}", TAKES[options.action], options.words)
     check_belongs(options, OWN_OPTIONS, "brim memory")
     options.worktree = _worktree(options.worktree)
     options.session = _whole_session(options.worktree, options.session)
@@ -105,7 +100,7 @@ def _show(options: Namespace) -> int:
     text = render_index(View(entries), os.path.dirname(writer.scratch_path))
     path = os.path.join(options.worktree, writer.scratch_path)
     found = {"path": path, "entries": len(entries), "broken": journal.broken, "text": text}
-    emit(found, lambda _: text.rstrip("\n") if entries else "", options.as_json)
+    emit(found, text.rstrip("\n") if entries else "", options.as_json)
     if not entries:
         note("no entry matches" if journal.entries else f"nothing is kept yet in {writer.folder}")
         return 1
@@ -124,10 +119,9 @@ def _list(options: Namespace) -> int:
     emit(listing, view, options.as_json)
     if len(shown) < len(found) and not options.as_json:
         note(f"{len(found) - len(shown):,} older are not shown: use a larger --limit")
-    if journal.broken:
-        note(f"{counted(journal.broken, 'unreadable line')} of the journal left out")
-    if not shown:
-        note("no entry matches" if options.kind or options.session else "nothing is kept yet")
+    nothing = "no entry matches" if options.kind or options.session else "nothing is kept yet"
+    broken = f"{counted(journal.broken, 'unreadable line')} of the journal left out"
+    note(broken if journal.broken else "", "" if shown else nothing)
     return 0 if shown else 1
 
 
@@ -141,21 +135,15 @@ def _get(options: Namespace) -> int:
         note(f"no entry #{number[:20]}: brim memory list shows them")
         return 1
     taken = withdrawn(journal.entries).get((entry.session, entry.id))
-    by = taken.number if taken else None
-    return emit({**entry.to_dict(), "withdrawn_by": by}, lambda _: _entry_view(entry, by), options.as_json)
-
-
-def _entry_view(entry: Entry, withdrawn_by: int | None) -> str:
     refs = [(name, entry.refs.get(name)) for name in ("outcome", "output", "rule", "at")]
     rows = [
-        ("number", f"#{entry.number}"),
-        ("kind", entry.kind),
-        ("time", _time(entry.time)),
-        *((name, getattr(entry, name)) for name in ("session", "agent")),
+        *(("number", f"#{entry.number}"), ("kind", entry.kind), ("time", _time(entry.time))),
+        *(("session", entry.session), ("agent", entry.agent)),
         *((key, ", ".join(map(str, each)) if isinstance(each, list) else str(each)) for key, each in refs if each),
-        ("withdrawn by", f"#{withdrawn_by}" if withdrawn_by is not None else ""),
+        ("withdrawn by", f"#{taken.number}" if taken else ""),
     ]
-    return "\n".join([facts(rows), "", printable_lines(entry.text)])
+    view = f"{facts(rows)}\n\n{printable_lines(entry.text)}"
+    return emit({**entry.to_dict(), "withdrawn_by": taken.number if taken else None}, view, options.as_json)
 
 
 def _add(options: Namespace) -> int:
@@ -202,7 +190,7 @@ def _clean(options: Namespace) -> int:
     found: dict[str, Any] = {"folder": folder, "entries": len(journal.entries)}
     shown = home_path(folder)
     if options.dry_run:
-        return emit({**found, "kept": []}, lambda _: f"would remove {shown} and keep its journal", options.as_json)
+        return emit({**found, "kept": []}, f"would remove {shown} and keep its journal", options.as_json)
     if not says_yes(f"Remove {shown}? Its journal is kept for 30 days.", yes=options.yes):
         return 1
     kept = writer.cleanup()
@@ -347,9 +335,9 @@ def printable_lines(text: str) -> str:
 
 def _view(found: LostReport) -> str:
     parts = [_compaction(each) for each in found.compactions]
-    estimated = any(each.tokens for each in found.compactions)
-    basis = f"Tokens are {found.compactions[-1].basis}." if estimated else ""
-    return "\n\n".join([*parts, *([basis] if basis else [])])
+    if any(each.tokens for each in found.compactions):
+        parts.append(f"Tokens are {found.compactions[-1].basis}.")
+    return "\n\n".join(parts)
 
 
 def _compaction(each: Compaction) -> str:
@@ -358,12 +346,13 @@ def _compaction(each: Compaction) -> str:
     head = f"{when(each.time)}  {who}: {gone:,} of {counted(had, 'fact')} dropped"
     if not each.readable:
         return lines(printable(head.partition(": ")[0]), "  Its summary can't be read, so what it kept isn't known.")
-    kept = {kind: each.had[kind] - each.lost.get(kind, 0) for kind in each.had}
+    of = [(kind, each.had[kind], each.lost.get(kind, 0)) for kind in KINDS if each.had.get(kind)]
+    kept = ", ".join(f"{had - lost:,} of {counted(had, kind)}" for kind, had, lost in of)
     again = [item for item in each.items if item.back]
     cost = f": {counted(each.turns, 'turn')}, {each.tokens:,} tokens" if each.turns else ""
     return lines(
         printable(head),
-        f"  kept: {_of(kept, each.had)}" if each.had else "",
+        f"  kept: {kept}" if each.had else "",
         f"  {paint('found again', 'faint')}{cost}" if again else "",
         _listed(again, sum(each.came_back.values())),
         f"  {paint('never came back', 'faint')}" if each.never else "",
@@ -371,16 +360,10 @@ def _compaction(each: Compaction) -> str:
     )
 
 
-def _of(part: Mapping[str, int], had: Mapping[str, int]) -> str:
-    return ", ".join(f"{part[kind]:,} of {counted(had[kind], kind)}" for kind in KINDS if had.get(kind))
-
-
 def _listed(items: Iterable[Lost], count: int) -> str:
-    rows = [[f"    {item.kind}", item.text, _how(item)] for item in items][:SHOWN]
+    rows = []
+    for item in list(items)[:SHOWN]:
+        cost = f", {item.tokens:,} tokens" if item.tokens else ""
+        rows.append([f"    {item.kind}", item.text, f"{BACK[item.back]}{cost}" if item.back else ""])
     more = f"    and {count - len(rows):,} more: --json" if count > len(rows) else ""
     return lines(table(rows) if rows else "", more)
-
-
-def _how(item: Lost) -> str:
-    cost = f", {item.tokens:,} tokens" if item.tokens else ""
-    return f"{BACK[item.back]}{cost}" if item.back else ""

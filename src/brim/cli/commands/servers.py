@@ -1,4 +1,4 @@
-"""``brim mcp``: serve behaviors and budgets to agents."""
+"""``brim ui`` and ``mcp``: pages for people, and tools for agents."""
 
 from __future__ import annotations
 
@@ -6,19 +6,65 @@ import os
 import sys
 from argparse import SUPPRESS, Namespace
 from contextlib import suppress
+from importlib.util import find_spec
 
-from brim.cli.options import add_json, command, option, whole_number, working_folder
+from brim.cli.options import add_json, command, need_person, option, whole_number, working_folder
 from brim.cli.output import emit, end_with_reader, heading, lines, note, paint, table
 from brim.errors import InputError
 
-PORT = 8672
-"""Where ``--http`` listens unless it is told otherwise."""
-LAST_PORT = 65_535
+UI_PORT, MCP_PORT = 8673, 8672
+PORT = whole_number(0, 65_535)
+
+
+def _ready(result: dict[str, str], view: str, *, as_json: bool) -> None:
+    """Say where a server listens, at once."""
+    emit(result, view, as_json)
+    if not as_json:
+        note("Ctrl-C ends it")
+    sys.stdout.flush()
+
+
+@command(
+    option("--port", type=PORT, metavar="N", help=f"listen there; 0 is any (default: {UI_PORT}, or any)"),
+    option("--no-open", action="store_true", help="print the link, and don't open a browser"),
+    add_json,
+)
+def ui(options: Namespace) -> int:
+    """See your sessions, rules and money in the browser.
+
+    Now shows live sessions and what needs attention, Session what fills its window and what was lost, Rules what an
+    agent would hear, Money what was spent and the limits. The pages are served on this machine only, for the browser
+    that has the link, and nothing is sent anywhere. Ctrl-C ends it.
+
+    Needs the extra: pip install 'brim[ui]'
+
+    Examples:
+      brim ui
+      brim ui --no-open --port 8080
+    """
+    need_person("opens the pages on which limits and rules are changed")
+    if any(find_spec(name) is None for name in ("starlette", "uvicorn", "jinja2")):
+        raise InputError("the pages need a few packages more: pip install 'brim[ui]'")
+    import webbrowser
+    from threading import Thread
+
+    from brim.ui.server import serve_ui
+
+    end_with_reader(ends=False)  # a browser may go away before it is answered
+
+    def ready(link: str, once: str) -> None:
+        _ready({"url": link}, link, as_json=options.as_json)
+        if not options.no_open:
+            Thread(target=webbrowser.open, args=(once,), daemon=True).start()
+
+    port = UI_PORT if options.port is None else options.port
+    serve_ui(os.environ, working_folder(), port, any_port=options.port is None, ready=ready)
+    return 0
 
 
 @command(
     option("--http", action="store_true", help="listen for HTTP instead of standard input"),
-    option("--port", type=whole_number(0), metavar="N", help=f"for --http; 0 is any (default: {PORT})"),
+    option("--port", type=PORT, metavar="N", help=f"for --http; 0 is any (default: {MCP_PORT})"),
     option("--resident", action="store_true", help=SUPPRESS),  # of 0.1: installed settings may still pass it
     option("--list", action="store_true", dest="as_list", help="print the tools, their tokens, and end"),
     add_json,
@@ -42,28 +88,21 @@ def mcp(options: Namespace) -> int:
     """
     if options.port is not None and not options.http:
         raise InputError("--port belongs to --http")
-    if options.port is not None and options.port > LAST_PORT:
-        raise InputError(f"--port is at most {LAST_PORT}, not {options.port}")
     if options.as_list and options.http:
         raise InputError("--list prints and ends: leave --http out")
     if options.as_json and not (options.as_list or options.http):
         raise InputError("--json belongs to --list and --http: on standard output the protocol is already JSON")
-    _need_the_extra()
+    spec = None
+    with suppress(ImportError):
+        spec = find_spec("mcp.server.mcpserver")
+    if spec is None:
+        raise InputError("the MCP server needs the SDK, version 2: pip install 'brim[mcp]'")
     if options.as_list:
-        return _list(options)
+        return _list_tools(options)
     return _serve_http(options) if options.http else _serve()
 
 
-def _need_the_extra() -> None:
-    from importlib.util import find_spec
-
-    with suppress(ImportError):
-        if find_spec("mcp.server.mcpserver") is not None:
-            return
-    raise InputError("the MCP server needs the SDK, version 2: pip install 'brim[mcp]'")
-
-
-def _list(options: Namespace) -> int:
+def _list_tools(options: Namespace) -> int:
     from brim.mcp.server import INSTRUCTIONS
     from brim.mcp.tools import tool_costs
     from brim.tokens.counters import counter_for
@@ -95,15 +134,11 @@ def _serve_http(options: Namespace) -> int:
 
     end_with_reader(ends=False)  # a client may go away before it is answered
     home = user_folder(os.environ)
-    token = read_token(home)
+    token, file = read_token(home), token_file(home)
 
     def ready(address: str) -> None:
-        where = {"url": address, "token_file": token_file(home)}
-        emit(where, f"{address}  (token: {token_file(home)})", options.as_json)
-        if not options.as_json:
-            note("Ctrl-C ends it")
-        sys.stdout.flush()
+        _ready({"url": address, "token_file": file}, f"{address}  (token: {file})", as_json=options.as_json)
 
     server = build_server(os.environ, working_folder(), shared=True)
-    serve_http(server, token, PORT if options.port is None else options.port, ready=ready)
+    serve_http(server, token, MCP_PORT if options.port is None else options.port, ready=ready)
     return 0
