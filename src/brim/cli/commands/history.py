@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from brim import history
-from brim.cli.options import add_json, add_model, command, option, settings, whole_number
+from brim.cli.options import add_json, add_model, command, one_of, option, settings, whole_number
 from brim.cli.output import (
     basis_of,
     count_fields,
@@ -47,6 +47,7 @@ STRATEGIES: dict[str, tuple[str, tuple[str, ...]]] = {
 FILE = option("file", metavar="FILE|-", help="messages in JSON, a request body, or a transcript; - is standard input")
 RULES = "whose rules apply (default: auto, inferred from the messages)"
 PROVIDER = option("--provider", choices=["auto", *PROVIDERS], default="auto", help=RULES)
+TARGET = "most tokens of the result (default: what the window leaves room for)"
 PIN = "keep a message: its position (from 0), its id, or the id of a call in it; may be repeated"
 NO_RESULT = " has no result"
 """A broken message names the calls that were not answered; together they are one line."""
@@ -62,23 +63,11 @@ _share_or_auto.__name__ = "share"  # argparse says: invalid share value
 @command(
     option("file", metavar="FILE|-", help="messages in JSON, or a request body; - is standard input"),
     lambda parser: add_model(parser, "the model of the request body, or the setting 'model'"),
-    option(
-        "--tokens",
-        "--target",
-        dest="target",
-        type=whole_number(0),
-        metavar="N",
-        help="most tokens of the result (default: what the window leaves room for)",
-    ),
+    option("--tokens", "--target", dest="target", type=whole_number(0), metavar="N", help=TARGET),
     option("--strategy", choices=list(STRATEGIES), default="fifo", help="what to drop (default: fifo)"),
     option("--turns", type=whole_number(1), metavar="N", help="sliding: turns to keep (default: 10)"),
     option("--high", type=float, metavar="X", help="watermark: cut above this share of the target (default: 1.0)"),
-    option(
-        "--low",
-        type=_share_or_auto,
-        metavar="X|auto",
-        help="watermark: cut down to this share of the target (default: 0.6)",
-    ),
+    option("--low", type=_share_or_auto, metavar="X|auto", help="watermark: cut down to this share (default: 0.6)"),
     option("--decisions", metavar="FILE", help="watermark: where earlier cuts are read and new ones written"),
     option("--min-turns", type=whole_number(0), metavar="N", help="summarize, watermark: turns to keep (default: 3)"),
     option("--cap", type=whole_number(1), metavar="N", help="cap: most tokens of a result (default: 2000)"),
@@ -114,7 +103,9 @@ def fit(options: Namespace) -> int:
     name = options.model or document.model or config["model"]
     if not name:
         raise InputError("which model? use --model, for example --model gpt-4o")
-    target, target_from = (options.target, "--tokens") if options.target is not None else _room(name, config)
+    target, target_from = options.target, "--tokens"
+    if target is None:
+        target, target_from = _room(name, config)
     pruned = document.fit(
         pruner,
         target,
@@ -128,8 +119,7 @@ def fit(options: Namespace) -> int:
     decisions = pruned.decisions.to_json() if pruned.decisions is not None else None
     if options.as_json:
         found = {"messages": pruned.messages, "tokens": int(pruned.tokens), "fits": pruned.fits}
-        decided = None if decisions is None else json.loads(decisions)
-        say_json({**found, "receipt": receipt_dict(pruned.receipt), "decisions": decided})
+        say_json({**found, "receipt": receipt_dict(pruned.receipt), "decisions": json.loads(decisions or "null")})
     else:
         say_text(document.with_messages(pruned.messages))
         _tell_receipt(pruned, name, target_from)
@@ -150,24 +140,17 @@ def _pruner(options: Namespace) -> Pruner:
             raise InputError(f"--{name.replace('_', '-')} belongs to --strategy {homes}, not to {options.strategy}")
     if "cap" in given:
         given["limit"] = given.pop("cap")
-    if "decisions" in given:
-        given["decisions"] = _decisions(given["decisions"])
+    if path := given.pop("decisions", ""):
+        try:
+            text = read_text(path) if os.path.exists(path) else ""
+            given["decisions"] = history.Decisions.from_json(text) if text.strip() else None
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from None
     try:
         pruner: Pruner = getattr(history, kind)(**given)
     except InputError as error:
         raise InputError(f"--strategy {options.strategy}: {error}") from None
     return pruner
-
-
-def _decisions(path: str) -> history.Decisions | None:
-    """Return the decisions in *path*; None if there is no such file yet."""
-    if not os.path.exists(path):
-        return None
-    try:
-        text = read_text(path)
-        return history.Decisions.from_json(text) if text.strip() else None
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
 
 
 def _room(name: str, config: Config) -> tuple[int, str]:
@@ -269,7 +252,7 @@ def check(options: Namespace) -> int:
     view = f"{document.name}: {counted(len(document.messages), 'message')}, valid {by}"
     if violations:
         rows = [[each.rule, cut(each.text, 100)] for each in violations]
-        shown = _places(document, ["rule", "what"], violations, rows, head=True)
+        shown = heading(_places(document, ["rule", "what"], violations, rows))
         view = f"{document.name}: {counted(len(violations), 'problem')} {by}\n{shown}"
     found = {
         "valid": not violations,
@@ -287,13 +270,11 @@ def check(options: Namespace) -> int:
 
 @command(
     FILE,
-    option("--in-place", action="store_true", help="change the file, and keep the old one as FILE.bak"),
-    option("--dry-run", action="store_true", help="list what would change, and write nothing"),
-    option(
-        "--restore-calls",
-        action="store_true",
-        help="add a stub call for a result without one, instead of dropping the result",
+    one_of(
+        option("--in-place", action="store_true", help="change the file, and keep the old one as FILE.bak"),
+        option("--dry-run", action="store_true", help="list what would change, and write nothing"),
     ),
+    option("--restore-calls", action="store_true", help="add a stub call for a result without one; don't drop it"),
     PROVIDER,
     add_json,
 )
@@ -312,8 +293,6 @@ def repair(options: Namespace) -> int:
     """
     if options.in_place and options.file == "-":
         raise InputError("--in-place needs a file: standard input cannot be written")
-    if options.in_place and options.dry_run:
-        raise InputError("--in-place and --dry-run: use one of them")
     document = read_document(options.file)
     if document.lines is not None and not options.dry_run:
         raise InputError(f"{document.name}: a transcript is only checked, never written: use --dry-run")
@@ -372,8 +351,11 @@ def _show_repair(document: Document, repaired: Repaired, backup: str | None, opt
     elif options.dry_run and changes:
         summary += " needed"
     rows = [[each.action, each.rule, cut(each.text, 80)] for each in changes]
-    shown = _places(document, ["change", "rule", "what"], changes, rows, head=not is_json) if changes else ""
-    (tell if is_json else print)(lines(f"{document.name}: {summary}", shown))
+    shown = _places(document, ["change", "rule", "what"], changes, rows) if changes else ""
+    if is_json:
+        tell(lines(f"{document.name}: {summary}", shown))
+    else:
+        print(lines(f"{document.name}: {summary}", heading(shown) if changes else ""))
 
 
 def _placed(document: Document, found: Violation | Change) -> dict[str, Any]:
@@ -381,11 +363,10 @@ def _placed(document: Document, found: Violation | Change) -> dict[str, Any]:
     return asdict(found) if document.lines is None else {"line": document.place(found.index), **asdict(found)}
 
 
-def _places(document: Document, names: list[str], found: Any, rows: list[list[str]], *, head: bool) -> str:
+def _places(document: Document, names: list[str], found: Any, rows: list[list[str]]) -> str:
     """Return a table of what was *found* where."""
     shown, more = listed([[f"{document.place(each.index):,}", *row] for each, row in zip(found, rows, strict=True)])
-    text = table([[document.unit, *names], *shown], right=(0,))
-    return lines(heading(text) if head else text, more)
+    return lines(table([[document.unit, *names], *shown], right=(0,)), more)
 
 
 def _tell_broken(document: Document) -> None:

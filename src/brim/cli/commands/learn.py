@@ -50,6 +50,8 @@ from brim.workspace import Workspace
 LONGEST = 300
 """Characters of a summary that are printed: a rule without a place to cut is its own summary."""
 
+SURE = option("--yes", "-y", action="store_true", help="don't ask if a block refuses nearly everything")
+
 MOST_ASKED = 3
 """Contradicted rules that a person is asked about, or told about."""
 
@@ -65,11 +67,9 @@ MOST_ASKED = 3
     option("--name", metavar="NAME", help="short name, A-Z a-z 0-9 . _ / - (default: from the text)"),
     option("--when", action="append", metavar="KEY=VALUE", help="apply only then (default: inferred); may be repeated"),
     option("--block", action="append", default=[], metavar="COMMAND", help='also refuse this, as in "npm install"'),
-    option(
-        "--block-edit", action="append", default=[], metavar="GLOB", help='also refuse these edits, as in "dist/**"'
-    ),
+    option("--block-edit", action="append", default=[], metavar="GLOB", help='also refuse edits, as in "dist/**"'),
     option("--block-tool", action="append", default=[], metavar="NAME", help="also refuse this tool of an agent"),
-    option("--yes", "-y", action="store_true", help="don't ask if a block refuses nearly everything"),
+    SURE,
     option("--summary", default="", metavar="TEXT", help="one line that keeps the meaning (default: from the text)"),
     option("--priority", type=int, metavar="N", help="in a merge, the rule with the higher one stays (default: 0)"),
     option("--replaces", action="append", default=[], metavar="RULE", help="remove this rule; may be repeated"),
@@ -99,7 +99,9 @@ def learn(options: Namespace) -> int:
       brim learn - --when language=python --when 'file=tests/**' --tags testing,style < rule.txt
     """
     said = _said(options)
-    said["blocks"] = said["blocks"] or _offered(said["right"], options)
+    if not said["blocks"] and is_person_there() and not options.as_json and (block := asked_for(said["right"])):
+        wanted = answer(f"Also refuse {in_words(block)}? [y/N] ").casefold() in ("y", "yes")
+        said["blocks"] = (block,) if wanted else ()
     if not is_meant(said["blocks"], yes=options.yes):
         return 1
     workspace = here()
@@ -122,9 +124,9 @@ def learn(options: Namespace) -> int:
         stored = store.get(learned.behavior.id) or learned.behavior
         tokens = tier_tokens(scopes, stored, workspace.config)
         like = same_elsewhere(scopes, stored, threshold)
-    project = printable(os.path.basename(workspace.project or ""))
-    whose = f"this project ({project})" if scope == "project" else "all your projects"
-    more = _details(stored, tokens, store.path) if options.verbose else ""
+    whose = f"this project ({os.path.basename(workspace.project or '')})" if scope == "project" else "all your projects"
+    about = [("rule", named(stored)), ("summary", cut(summary_of(stored), LONGEST)), ("tokens", tokens_line(tokens))]
+    more = facts([*about, ("stored in", home_path(store.path))]) if options.verbose else ""
     found = {**_object(taught, stored, like), "tokens": tokens, "file": store.path}
     emit(found, lines(_learned_view(taught, stored, whose), more), options.as_json)
     tell_masked(said["right"], said["wrong"], options.summary)
@@ -165,11 +167,6 @@ def _object(taught: Taught, stored: Behavior, like: Behavior | None) -> dict[str
         "conflicts": [each.to_dict() for each in taught.conflicts],
         "replaced": [as_object(each) for each in taught.replaced],
     }
-
-
-def _details(stored: Behavior, tokens: dict[str, int], path: str) -> str:
-    about = [("rule", named(stored)), ("summary", cut(summary_of(stored), LONGEST))]
-    return facts([*about, ("tokens", tokens_line(tokens)), ("stored in", home_path(path))])
 
 
 def _scope(options: Namespace, workspace: Workspace) -> str:
@@ -238,13 +235,6 @@ def _said(options: Namespace) -> dict[str, Any]:
     }
 
 
-def _offered(text: str, options: Namespace) -> tuple[str, ...]:
-    """Return the block that the words of a rule ask for, if a person at the terminal wants it."""
-    block = asked_for(text) if is_person_there() and not options.as_json else ""
-    wanted = bool(block) and answer(f"Also refuse {in_words(block)}? [y/N] ").casefold() in ("y", "yes")
-    return (block,) if wanted else ()
-
-
 def _learned_view(taught: Taught, stored: Behavior, whose: str) -> str:
     """Return whose rule it is, what brim understood, and when agents are told: two lines."""
     said = {"learned": "Learned", "confirmed": "Already known", "merged": "Merged into a rule"}[taught.event]
@@ -297,9 +287,7 @@ def feedback(options: Namespace) -> int:
 # In an editor ----------------------------------------------------------------------------------------------------
 
 
-@command(
-    rule(), option("--yes", "-y", action="store_true", help="don't ask if a block refuses nearly everything"), add_json
-)
+@command(rule(), SURE, add_json)
 def edit(options: Namespace) -> int:
     """Edit a rule in your editor ($VISUAL, else $EDITOR, else vi).
 

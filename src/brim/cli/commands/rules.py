@@ -123,12 +123,8 @@ def listing(options: Namespace) -> int:
         news = "" if options.as_json else shared_news(workspace, scopes)
     found = [each for each in every if _is_wanted(each, options)]
     found.sort(key=lambda each: (SORTS[options.sort](each), each.name.casefold(), each.id))
-    view = _list_view(found, came, workspace.now, options.sort) if found else ""
-    emit(
-        {"behaviors": [{**as_object(each), "outcome": came[each.id].to_dict()} for each in found]},
-        view,
-        options.as_json,
-    )
+    result = {"behaviors": [{**as_object(each), "outcome": came[each.id].to_dict()} for each in found]}
+    emit(result, _list_view(found, came, workspace.now, options.sort) if found else "", options.as_json)
     narrowed = bool(options.patterns or options.kind or options.tag or options.scope or options.status != "live")
     if not options.as_json and not found:
         how_many = counted(len(every), "rule")
@@ -143,21 +139,21 @@ def listing(options: Namespace) -> int:
 
 
 def _is_wanted(behavior: Behavior, options: Namespace) -> bool:
-    wanted, status = options.status, behavior.status
+    names = [text.casefold() for text in (behavior.id, behavior.name, *behavior.tags)]
+    texts = [*names, behavior.summary.casefold(), behavior.canonical.casefold()]
+
+    def matches(pattern: str) -> bool:
+        is_glob = any(character in pattern for character in "*?[")
+        return any(fnmatchcase(each, pattern) for each in names) if is_glob else any(pattern in each for each in texts)
+
+    statuses = {"all": tuple(Status), "live": LIVE}.get(options.status, (options.status,))
     return (
-        (wanted == "all" or (status in LIVE if wanted == "live" else status == wanted))
+        behavior.status in statuses
         and options.kind in (None, behavior.kind.value)
         and options.scope in (None, behavior.scope)
         and {tag.casefold() for tag in behavior.tags}.issuperset(tag.casefold() for tag in options.tag)
-        and all(_matches(behavior, pattern.casefold()) for pattern in options.patterns)
+        and all(matches(pattern.casefold()) for pattern in options.patterns)
     )
-
-
-def _matches(behavior: Behavior, pattern: str) -> bool:
-    names = [text.casefold() for text in (behavior.id, behavior.name, *behavior.tags)]
-    if any(character in pattern for character in "*?["):
-        return any(fnmatchcase(text, pattern) for text in names)
-    return any(pattern in text for text in (*names, behavior.summary.casefold(), behavior.canonical.casefold()))
 
 
 def _list_view(found: list[Behavior], came: dict[str, Outcome], now: float, sort: str) -> str:
@@ -321,9 +317,8 @@ def restore(options: Namespace) -> int:
     )
     found = {"unforgotten": [as_object(each) for each in back], "unchanged": [each.id for each in already]}
     emit(found, view, options.as_json)
-    for each in back if not options.as_json else ():
-        if each.status is Status.SUPERSEDED:
-            note(f"{each.superseded_by} has taken its place, so agents are still not told it")
+    replaced = [each.superseded_by for each in back if each.status is Status.SUPERSEDED and not options.as_json]
+    note(*(f"{other} has taken its place, so agents are still not told it" for other in replaced))
     return 0
 
 
@@ -395,24 +390,17 @@ def connect(options: Namespace) -> int:
         source, target = find_rule(scopes, options.source), find_rule(scopes, options.target)
         weight = 1.0 if options.weight is None else options.weight
         edge = Edge(source.id, target.id, options.kind, weight, created_at=now)
+        what = f"connected: {named(source)} {edge.kind} {named(target)}"
         if options.remove:
             removed = scopes.remove_edge(edge.source, edge.target, edge.kind, now=now)
-            return _removed_edge(options, edge, source, target, removed)
+            if not removed:
+                note(f"{named(source)} has no such connection: brim rules show {source.id}")
+            result = {"edge": edge_object(edge), "removed": removed}
+            return emit(result, printable(f"dis{what}") if removed else "", options.as_json, code=int(not removed))
         edge, old, refusals = connect_rules(scopes, edge, now=now)
     was = "" if old is None or old.weight == edge.weight else f", was {old.weight:g}"
-    text = f"connected: {named(source)} {edge.kind} {named(target)}, weight {edge.weight:g}{was}"
     found = {"edge": edge_object(edge), "changed": old is not None, "followed": not refusals}
-    emit(found, lambda _: printable(text), options.as_json)
-    note(*refusals)
-    for end in (source, target):
-        if not end.live:
-            note(f"{named(end)} is {end.status}: the connection rests as long as it is")
+    emit(found, printable(f"{what}, weight {edge.weight:g}{was}"), options.as_json)
+    resting = [end for end in (source, target) if not end.live]
+    note(*refusals, *(f"{named(end)} is {end.status}: the connection rests as long as it is" for end in resting))
     return 0
-
-
-def _removed_edge(options: Namespace, edge: Edge, source: Behavior, target: Behavior, removed: bool) -> int:
-    text = f"disconnected: {named(source)} {edge.kind} {named(target)}" if removed else ""
-    emit({"edge": edge_object(edge), "removed": removed}, lambda _: printable(text), options.as_json)
-    if not removed:
-        note(f"{named(source)} has no such connection: brim rules show {source.id}")
-    return 0 if removed else 1

@@ -47,7 +47,7 @@ from brim.install.changes import Change
 from brim.install.doctor import FIX, OFF, OK, WRONG, Diagnosis, diagnose
 from brim.install.git_exclude import exclude_file
 from brim.install.installation import Installed, Uninstalled, Upgraded
-from brim.install.retention import Pruned, prune
+from brim.install.retention import prune
 from brim.install.rule_files import shared_news
 from brim.scratch.entries import Entry
 from brim.store.consent import Consent
@@ -96,7 +96,12 @@ def init(options: Namespace) -> int:
     if options.resident:
         note("resident hooks are gone, since ordinary ones are fast: --resident changes nothing")
     if not options.dry_run:
-        _check_person(options)
+        if options.hooks not in (None, ALL):
+            need_person("installs rules without memory and limits")
+        if options.token_budget is not None:
+            need_person("changes settings")
+        if options.yes and options.scope == "project":
+            need_person("trusts a project")
     done = installation.install(
         os.environ,
         working_folder(),
@@ -109,7 +114,9 @@ def init(options: Namespace) -> int:
         dry_run=options.dry_run,
     )
     if done.trusted is False and not options.as_json and not agents_environment(os.environ):
-        _ask_for_trust(yes=options.yes)
+        asked = Namespace(folder=None, as_list=False, remove=False, yes=options.yes, dry_run=False, as_json=False)
+        if trust.run(asked):
+            note("until you trust it, agents hear only your own rules: 'brim trust' asks again")
     emit(done, _show, options.as_json)
     note(*done.problems, *([done.reason] if done.reason else done.skipped.values()))
     return done.exit_code
@@ -138,9 +145,8 @@ def _show_upgraded(done: Upgraded) -> None:
     for path in done.launchers:
         print(home_path(f"updated: {path}"))
     for path, kept in done.stores.items():
-        print(home_path(f"{'brought up to date' if kept else 'up to date'}: {path}"))
-        if kept:
-            print(home_path(f"kept as it was: {kept}"))
+        said = f"brought up to date: {path}\nkept as it was: {kept}" if kept else f"up to date: {path}"
+        print("\n".join(map(home_path, said.split("\n"))))
     if done.budget is not None:
         show_setting(done.budget)
 
@@ -163,21 +169,6 @@ def _show(done: Installed) -> None:
     if done.budget is not None:
         show_setting(done.budget)
     note(*(["nothing was changed"] if done.dry_run else done.next_steps))
-
-
-def _check_person(options: Namespace) -> None:
-    """Raise if an agent asks for more than the hooks: fewer of them, another budget, or its user's trust."""
-    if options.hooks not in (None, ALL):
-        need_person("installs rules without memory and limits")
-    if options.token_budget is not None:
-        need_person("changes settings")
-    if options.yes and options.scope == "project":
-        need_person("trusts a project")
-
-
-def _ask_for_trust(*, yes: bool) -> None:
-    if trust.run(Namespace(folder=None, as_list=False, remove=False, yes=yes, dry_run=False, as_json=False)):
-        note("until you trust it, agents hear only your own rules: 'brim trust' asks again")
 
 
 def agents_of(given: list[str] | None) -> list[str]:
@@ -337,23 +328,18 @@ def _prune(options: Namespace) -> int:
     if not options.dry_run:
         need_person("removes what brim keeps")
     found = prune(os.environ, working_folder(), dry_run=True)
-    if found.items and not options.as_json:
-        print(_past(found))
-    is_wanted = bool(found.items) and not options.dry_run and says_yes("Remove it?", yes=options.yes)
-    done = prune(os.environ, working_folder()) if is_wanted else found
-    said = "nothing to remove" if not found.items else "removed" if done.done else ""
-    note(*done.problems)
-    return emit(done, said, options.as_json, code=0 if done.done or options.dry_run or not found.items else 1)
-
-
-def _past(found: Pruned) -> str:
-    """Return what is past its time, as a table."""
     rows = [["old data", "number", "size", "kept for", "where"]]
     for each in found.items:
         size = readable_size(each.bytes) if each.bytes else ""
         kept = counted(each.days, "day") if each.days else "a minute"
         rows.append([each.what, f"{each.number:,}", size, kept, home_path(each.place)])
-    return heading(table(rows, right=(1, 2)))
+    if found.items and not options.as_json:
+        print(heading(table(rows, right=(1, 2))))
+    is_wanted = bool(found.items) and not options.dry_run and says_yes("Remove it?", yes=options.yes)
+    done = prune(os.environ, working_folder()) if is_wanted else found
+    said = "nothing to remove" if not found.items else "removed" if done.done else ""
+    note(*done.problems)
+    return emit(done, said, options.as_json, code=0 if done.done or options.dry_run or not found.items else 1)
 
 
 def _show_diagnosis(found: Diagnosis) -> None:
@@ -437,12 +423,11 @@ def _remove_trust(options: Namespace, user: str) -> int:
     was = path in trusted_projects(user)
     if was and not options.dry_run:
         untrust(path, user, now=time.time())
-    said = f"{home_path(path)} {'would no longer be' if options.dry_run else 'is no longer'} trusted" if was else ""
-    found = {"project": path, "trusted": was and options.dry_run, "changed": was and not options.dry_run}
-    emit(found, said, options.as_json)
     if not was and not options.as_json:
         note(f"{path} wasn't trusted; nothing was changed")
-    return 0 if was else 1
+    said = f"{home_path(path)} {'would no longer be' if options.dry_run else 'is no longer'} trusted" if was else ""
+    found = {"project": path, "trusted": was and options.dry_run, "changed": was and not options.dry_run}
+    return emit(found, said, options.as_json, code=0 if was else 1)
 
 
 def _trust(options: Namespace) -> int:
@@ -481,10 +466,7 @@ def _view(found: Consent, news: str) -> str:
         f"{home_path(found.project)}: {counted(len(found.rules), 'rule')}{f' ({kinds})' if kinds else ''}{since}",
         *map(whole, found.rules),
         lines("it sets in .brim/config.yaml", *map(printable, sets)) if sets else "",
-        *(
-            f"{home_path(folder)}: memory that wasn't made here\n{_entries(each)}"
-            for folder, each in found.memory.items()
-        ),
+        *(f"{home_path(path)}: memory that wasn't made here\n{_entries(each)}" for path, each in found.memory.items()),
         lines(*(printable(f"not followed: {text}") for text in found.refused)),
         f"{news}: agents don't hear that before 'brim rules import'" if news else "",
     ]

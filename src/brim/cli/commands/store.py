@@ -42,8 +42,8 @@ from brim.cli.output import (
     paint,
     printable,
     readable_size,
-    say_json,
     table,
+    tokens_line,
 )
 from brim.errors import BrimError, InputError, StoreError
 from brim.injection.text import summary_of
@@ -108,42 +108,33 @@ def check(options: Namespace) -> int:
     with Scopes(sound) as scopes:
         problems = broken + graph_problems(scopes) + stale_problems(scopes)
         hinted = hints(scopes, workspace.config)
-        if not options.as_json and paths:
-            counts = len(scopes.behaviors()), len(scopes.all_edges())
-            print(_check_view(paths, sound, counts, problems, hinted))
+        if not options.as_json:
+            print(_check_view(paths, scopes, problems, hinted), end="")
         if options.fix:
             fixed = _fix(options, workspace, scopes, problems)
         if fixed:
             problems = broken + graph_problems(scopes) + stale_problems(scopes)
-    if options.as_json:
-        files = [{"scope": scope, "path": path, "sound": scope in sound} for scope, path in paths.items()]
-        shown = [[asdict(each) for each in of] for of in (problems, hinted)]
-        say_json({"files": files, "problems": shown[0], "hints": shown[1], "fixed": fixed})
-    elif not paths:
+    files = [{"scope": scope, "path": path, "sound": scope in sound} for scope, path in paths.items()]
+    shown = [[asdict(each) for each in of] for of in (problems, hinted)]
+    left = f"{counted(len(problems), 'problem')}{' left' if fixed else ''}" if problems else "all is well"
+    view = lines(*(home_path(f"fixed: {text}") for text in fixed), left) if paths else ""
+    result = {"files": files, "problems": shown[0], "hints": shown[1], "fixed": fixed}
+    if not paths and not options.as_json:
         note(NOTHING_YET)
-    else:
-        left = f"{counted(len(problems), 'problem')}{' left' if fixed else ''}" if problems else "all is well"
-        print(lines(*(home_path(f"fixed: {text}") for text in fixed), left))
-    return 1 if problems else 0
+    return emit(result, view, options.as_json, code=1 if problems else 0)
 
 
-def _check_view(
-    paths: dict[str, str],
-    sound: dict[str, str],
-    counts: tuple[int, int],
-    problems: list[Problem],
-    hinted: list[Problem],
-) -> str:
-    wrong = paint("cannot be used as it is", "red")
-    found = [
-        f"{scope}'s file {home_path(path)}: {'sound' if scope in sound else wrong}" for scope, path in paths.items()
-    ]
-    if sound:
-        found.append(f"{counted(counts[0], 'rule')}, {counted(counts[1], 'connection')}")
+def _check_view(paths: dict[str, str], scopes: Scopes, problems: list[Problem], hinted: list[Problem]) -> str:
+    found = []
+    for scope, path in paths.items():
+        state = "sound" if scope in scopes.stores else paint("cannot be used as it is", "red")
+        found.append(f"{scope}'s file {home_path(path)}: {state}")
+    if scopes.stores:
+        found.append(f"{counted(len(scopes.behaviors()), 'rule')}, {counted(len(scopes.all_edges()), 'connection')}")
     for what, colour, of in (("problem", "red", problems), ("hint", "yellow", hinted)):
         texts, more = listed([[f"{each.text}; {each.fix}"] for each in of])
         found += [*(f"{paint(what, colour)}: {home_path(text)}" for (text,) in texts), more]
-    return lines(*found)
+    return "".join(f"{line}\n" for line in found if line)
 
 
 def _fix(options: Namespace, workspace: Workspace, scopes: Scopes, problems: list[Problem]) -> list[str]:
@@ -209,19 +200,16 @@ def stats(options: Namespace) -> int:
 
 
 def _stats_view(found: dict[str, Any], behaviors: dict[str, Behavior], now: float) -> str:
-    tokens = found["tokens"]
     verdicts = f"{found['confirmed']:,} confirmed, {found['overridden']:,} overridden"
-    whole = f"{tokens['full']:,} whole, {tokens['summary']:,} as summaries, {tokens['name_only']:,} by name"
     rows = [
         ("scopes", ", ".join(f"{count:,} {scope}" for scope, count in found["scopes"].items() if count)),
         ("connections", ", ".join(f"{count:,} {kind}" for kind, count in found["edges"].items() if count) or "none"),
         ("uses", f"{found['injected']:,} injected, {verdicts}"),
         ("never used", f"{len(found['never_used']):,} of {found['live']:,} live: brim rules list --sort used"),
-        ("tokens of all", f"{whole} ({found['counter']})"),
+        ("tokens of all", f"{tokens_line(found['tokens'])} ({found['counter']})"),
     ]
-    rows += [
-        (f"{of['scope']}'s file", f"{readable_size(of['bytes'])}  {home_path(of['path'])}") for of in found["files"]
-    ]
+    for file in found["files"]:
+        rows.append((f"{file['scope']}'s file", f"{readable_size(file['bytes'])}  {home_path(file['path'])}"))
     most = [behaviors[id] for id in found["most_used"]]
     used = [["uses", "last", "kind", "text"]]
     for each in most:
@@ -232,18 +220,15 @@ def _stats_view(found: dict[str, Any], behaviors: dict[str, Behavior], now: floa
         text = ", ".join(map(named, doubtful[:3])) + (" and others" if len(doubtful) > 3 else "")
         note(f"{counted(len(doubtful), 'rule')} overridden more often than confirmed: {text}: see 'brim rules check'")
     shown = f"\n{paint('most used', 'faint')}\n{heading(table(used, right=(0,), optional=(1,)))}"
-    return lines(_kinds(found), f"\n{facts(rows)}", shown if most else "")
-
-
-def _kinds(found: dict[str, Any]) -> str:
-    """Return the table of kinds by status; empty rows and columns are left out."""
+    # The kinds by status: empty rows and columns are left out.
     statuses = [status for status, count in found["statuses"].items() if count] or [Status.ACTIVE.value]
-    rows = [["kind", *statuses]]
+    kinds = [["kind", *statuses]]
     for kind, counts in found["kinds"].items():
         if any(counts.values()):
-            rows.append([kind, *(f"{counts[status]:,}" if counts[status] else "" for status in statuses)])
-    rows.append(["in all", *(f"{found['statuses'][status]:,}" for status in statuses)])
-    return heading(table(rows, right=range(1, len(statuses) + 1)))
+            kinds.append([kind, *(f"{counts[status]:,}" if counts[status] else "" for status in statuses)])
+    kinds.append(["in all", *(f"{found['statuses'][status]:,}" for status in statuses)])
+    by_kind = heading(table(kinds, right=range(1, len(statuses) + 1)))
+    return lines(by_kind, f"\n{facts(rows)}", shown if most else "")
 
 
 # Backups --------------------------------------------------------------------------------------------------------
@@ -287,10 +272,8 @@ def backup(options: Namespace) -> int:
       brim backup restore brim-20260131-120000.db
       brim backup restore --user --as-is brim-v2-20260131-120000.db
     """
-    workspace = here()
-    check_belongs(options, {"yes": ("restore",), "dry_run": ("restore",), "as_is": ("restore",)}, "brim backup")
-    action = {"list": _list_backups, "create": _create, "restore": _restore}
-    return action[options.action](options, workspace)
+    check_belongs(options, dict.fromkeys(("yes", "dry_run", "as_is"), ("restore",)), "brim backup")
+    return {"list": _list_backups, "create": _create, "restore": _restore}[options.action](options, here())
 
 
 def _create(options: Namespace, workspace: Workspace) -> int:
@@ -356,22 +339,16 @@ def _list_backups(options: Namespace, workspace: Workspace) -> int:
     copies = kept_copies(_stores(workspace)["project"], workspace.home) if "project" in folders else []
     kept = [described("project", path) for path in copies]
     every = sorted(backups + kept, key=lambda each: (-each["at"], each["file"]))
+    rows = [["made (UTC)", "scope", "rules", "size", "file"]]
     for each in every:
         each["at"] = iso(int(each["at"]))
-    backups = [each for each in every if each not in kept]
-
-    def view(_: object) -> str:
-        rows = [["made (UTC)", "scope", "rules", "size", "file"]]
-        for each in every:
-            count = f"{each['behaviors']:,}" if each["problem"] is None else each["problem"]
-            made = each["at"][:19].replace("T", " ")
-            rows.append([made, each["scope"], count, readable_size(each["bytes"]), home_path(each["file"])])
-        return heading(table(rows, right=(2, 3)))
-
+        count = f"{each['behaviors']:,}" if each["problem"] is None else each["problem"]
+        made = each["at"][:19].replace("T", " ")
+        rows.append([made, each["scope"], count, readable_size(each["bytes"]), home_path(each["file"])])
     if not every and not options.as_json:
         note("no backup yet: brim backup create")
-        return 0
-    return emit({"backups": backups, "kept": kept}, view, options.as_json)
+    result = {"backups": [each for each in every if each not in kept], "kept": kept}
+    return emit(result, heading(table(rows, right=(2, 3))) if every else "", options.as_json)
 
 
 def _present(store: str) -> str:

@@ -38,7 +38,6 @@ from brim.models.catalog import model as model_of
 from brim.models.catalog import models as models_like
 from brim.models.light import lookup
 from brim.models.names import provider_forms
-from brim.tokens.count import Count
 from brim.tokens.counters import counter_for
 from brim.tokens.inputs import read_text
 from brim.window.assembly import Assembly, Section
@@ -55,6 +54,7 @@ PARTS = (
 )
 """The parts of a window in the order they are drawn: field, name, colour, and what they are drawn with."""
 COUNTED = ("messages_tokens", "tools_tokens", "directive_tokens")
+RESERVE = "tokens to reserve for the response (default: 15%% of the window, 500 to 4096)"
 
 DROPPED = ("index", "text", "tokens", "reason")
 SHOWN = 40
@@ -70,12 +70,7 @@ RATES = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
     option("--messages", metavar="FILE|-", help="messages in JSON: a list, or a whole request body"),
     option("--directive", default="", metavar="TEXT|@FILE", help="instruction that always goes in"),
     option("--tools", metavar="FILE", help="a JSON list of tool schemas"),
-    option(
-        "--max-output",
-        type=whole_number(0),
-        metavar="N",
-        help="tokens to reserve for the response (default: 15%% of the window, 500 to 4096)",
-    ),
+    option("--max-output", type=whole_number(0), metavar="N", help=RESERVE),
     option("--window", type=whole_number(1), metavar="N", help="tokens of the window (default: the model's)"),
     add_json,
 )
@@ -99,9 +94,7 @@ def window(options: Namespace) -> int:
     budget = TokenBudgetCalculator(reserves=Reserves(**config.section("window"))).calculate(
         name, messages, directive, tools=tools, max_output=options.max_output, context_window=options.window
     )
-    counts = {field: count_fields(getattr(budget, field)) for field in COUNTED}
-    for each in counts.values():
-        del each["tokens"]
+    counts = {field: _without(count_fields(getattr(budget, field)), "tokens") for field in COUNTED}
     found = {**asdict(budget), "fits": budget.fits, "resolved": lookup(name).resolved, "counts": counts}
     return emit(found, lambda _: _window_view(budget), options.as_json, code=0 if budget.fits else 1)
 
@@ -197,6 +190,10 @@ def _models_view(found: list[Model]) -> str:
     return heading(table(rows, right=numbers, optional=spare))
 
 
+def _without(fields: dict[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if key != name}
+
+
 def _rate_text(rate: str, model: Model) -> str:
     value: Decimal | None = getattr(model.price(), rate, None)
     return "-" if value is None else f"{value:.2f}" if value == round(value, 2) else f"{value.normalize():f}"
@@ -208,11 +205,11 @@ def _model_dict(each: Model) -> dict[str, object]:
         return {rate: None if value is None else f"{value.normalize():f}" for rate, value in values.items()}
 
     fields = ("name", "provider", "context_window", "max_input", "max_output", "encoding", "resolved", "source")
-    found = {field: getattr(each, field) for field in fields}
-    if (price := each.price()) is None:
-        return {**found, "price": None}
-    tiers = [{"above": tier.above, **rates(tier)} for tier in price.tiers]
-    return {**found, "price": {"since": str(price.since) if price.since else None, **rates(price), "tiers": tiers}}
+    found: dict[str, Any] = {**{field: getattr(each, field) for field in fields}, "price": None}
+    if (price := each.price()) is not None:
+        tiers = [{"above": tier.above, **rates(tier)} for tier in price.tiers]
+        found["price"] = {"since": str(price.since) if price.since else None, **rates(price), "tiers": tiers}
+    return found
 
 
 # Working memory -------------------------------------------------------------------------------------------------
@@ -280,18 +277,15 @@ def _request(found: Assembly) -> Any:
 
 
 def _assembly_dict(found: Assembly, file: MemoryFile, model: str | None) -> dict[str, Any]:
-    def count(each: Count) -> dict[str, Any]:
-        return {key: value for key, value in count_fields(each).items() if key != "note"}
-
     fields = ("provider", "context_window", "budget", "history_budget", "fits", "over_budget", "over_by", "reason")
     return {
         "model": model,
         **{field: getattr(found, field) for field in fields},
-        **count(found.tokens),
+        **_without(count_fields(found.tokens), "note"),
         "sections": [
             {
                 "name": section.name,
-                **count(section.tokens),
+                **_without(count_fields(section.tokens), "note"),
                 "share": section.share,
                 "source": _source(section, file),
                 "items": section.items,
@@ -338,13 +332,12 @@ def _source(section: Section, file: MemoryFile) -> str:
 
 def _dropped(section: Section) -> list[list[str]]:
     """Return a row for each item that was dropped; the messages of a history are one row for each reason."""
-    if section.name == "history":
-        reasons: dict[str, list[int]] = {}
-        for gone in section.dropped:
-            reasons.setdefault(gone.reason, []).append(gone.tokens)
-        return [[f"history  {counted(len(all_), 'unit')}", f"{sum(all_):,}", why] for why, all_ in reasons.items()]
+    reasons: dict[str, list[int]] = {}
     rows = []
     for gone in section.dropped:
+        reasons.setdefault(gone.reason, []).append(gone.tokens)
         name = "procedure" if section.name == "procedure" else f"{section.name}[{gone.index}]  {cut(gone.text, SHOWN)}"
         rows.append([name, f"{gone.tokens:,}", gone.reason])
-    return rows
+    if section.name != "history":
+        return rows
+    return [[f"history  {counted(len(each), 'unit')}", f"{sum(each):,}", why] for why, each in reasons.items()]
