@@ -14,7 +14,7 @@ import textwrap
 import time
 from collections.abc import Sequence
 from signal import SIGTERM, signal
-from typing import NoReturn, Self
+from typing import Self
 
 from brim.cli.output import age, counted, dollars, note, paint, printable, symbols, terminal_width, width_of
 from brim.install.agents import NAMES
@@ -55,9 +55,15 @@ def draw(reading: Reading, width: int) -> list[str]:
         return [paint(_cut(full, max(1, width)), colour_of(reading))]
     lines = _head(reading, width)
     if reading["context_window"]:
-        lines += [_bar(reading, width), _marks(reading, width)]
+        marks = (reading["warn_threshold"], reading["compact_threshold"])
+        full, rest = bar(reading["utilization"], width, marks=marks, nice=symbols("█░│▏▎▍▌▋▊▉", "") != "")
+        lines += [paint(full, colour_of(reading)) + paint(rest, "faint"), _marks(reading, width)]
     for name, rows in _sections(reading, width):
-        lines += [_row(name if at == 0 else "", row, width) for at, row in enumerate(rows)]
+        for at, row in enumerate(rows):
+            left = "" if at else name
+            narrow = _cut(f"{left} {row}" if left else f"  {row}", width)
+            wide = paint(f"{left:<{_NAMES}}", "faint") + _cut(row, width - _NAMES)
+            lines.append(narrow if width < 3 * _NAMES else wide)
     for warning, colour in ((reading["warning"], colour_of(reading)), (reading["cost_warning"], "red")):
         warned = textwrap.wrap(f"! {printable(warning)}", width, subsequent_indent="  ") if warning else []
         lines += [paint(_cut(line, width), colour) for line in warned]
@@ -114,12 +120,6 @@ def _head(reading: Reading, width: int) -> list[str]:
     return [paint(_cut(left, width), colour), *([paint(_cut(right, width), "faint")] if right else [])]
 
 
-def _bar(reading: Reading, width: int) -> str:
-    marks = (reading["warn_threshold"], reading["compact_threshold"])
-    full, rest = bar(reading["utilization"], width, marks=marks, nice=symbols("█░│▏▎▍▌▋▊▉", "") != "")
-    return paint(full, colour_of(reading)) + (paint(rest, "faint") if rest else "")
-
-
 def _marks(reading: Reading, width: int) -> str:
     """Return the line below the bar: a pointer to each threshold, named on its outer side if there is room."""
     mark = symbols("▲", "^")
@@ -141,8 +141,10 @@ def _sections(reading: Reading, width: int) -> list[tuple[str, list[str]]]:
     used, times = reading["used_tokens"], reading["compactions"]
     cached = f"{percent(reading['cache_hit_share'])} of prompt tokens came from the cache"
     point, plan = reading["auto_compact"], [PlanWindow(**each) for each in reading["plan_windows"]]
+    others = [f"{SOURCES.get(source, source)}: {tokens:,}" for source, tokens in reading["window_others"].items()]
+    said = "; ".join([str(SOURCES.get(reading["window_source"], reading["window_source"])), *others])
     return [
-        ("window", [_window(reading)]),
+        ("window", [printable(f"{reading['context_window']:,} tokens ({said})")]),
         ("headroom", [AutoCompact(**point).told(used + reading["answer_tokens"])[0]] if point and used else []),
         ("plan", [plan_line(plan, time.time())] if plan else []),
         ("cost", [_cost(reading)] if reading["cost"] or reading["unpriced"] else []),
@@ -152,12 +154,6 @@ def _sections(reading: Reading, width: int) -> list[tuple[str, list[str]]]:
         ("compacted", [{1: "once", 2: "twice"}.get(times, f"{times:,} times")] if times else []),
         ("skipped", [f"{counted(broken, 'line')} that can't be read"] if (broken := reading["broken_lines"]) else []),
     ]
-
-
-def _window(reading: Reading) -> str:
-    others = [f"{SOURCES.get(source, source)}: {tokens:,}" for source, tokens in reading["window_others"].items()]
-    said = str(SOURCES.get(reading["window_source"], reading["window_source"]))
-    return printable(f"{reading['context_window']:,} tokens ({'; '.join([said, *others])})")
 
 
 def _cost(reading: Reading, *, short: bool = False) -> str:
@@ -185,18 +181,17 @@ def _filling(reading: Reading, width: int) -> list[str]:
         rest = items[MOST_ROWS - 1 :]
         items = [*items[: MOST_ROWS - 1], (f"{len(rest)} more", sum(tokens for _, tokens in rest))]
     whole = max(1, reading["used_tokens"])
-    shares = [percent(tokens / whole) for _, tokens in items]
-    names, numbers = max(width_of(name) for name, _ in items), max(len(f"{tokens:,}") for _, tokens in items)
-    parts = max(map(len, shares))
-    room = width - names - numbers - parts - 6
+    rows = [(name, f"{tokens:,}", percent(tokens / whole), min(1.0, tokens / whole)) for name, tokens in items]
+    names, numbers, shares = (max(width_of(str(row[at])) for row in rows) for at in range(3))
+    room = width - names - numbers - shares - 6
     if room < 0:
-        return [f"{share:>{parts}}  {name}" for (name, _), share in zip(items, shares, strict=True)]
+        return [f"{share:>{shares}}  {name}" for name, _, share, _ in rows]
+    longest = min(room, _LONGEST_BAR) if room >= _SHORTEST_BAR else 0
     lines = []
-    for (name, tokens), share in zip(items, shares, strict=True):
-        length = round(min(1.0, tokens / whole) * min(room, _LONGEST_BAR)) if room >= _SHORTEST_BAR else 0
+    for name, tokens, share, part in rows:
+        full, _ = bar(1.0, round(part * longest), nice=symbols("█", "") != "")
         padded = name + " " * (names - width_of(name))
-        full, _ = bar(1.0, length, nice=symbols("█", "") != "")
-        lines.append(f"{padded}  {tokens:>{numbers},}  {share:>{parts}}  {full}".rstrip())
+        lines.append(f"{padded}  {tokens:>{numbers}}  {share:>{shares}}  {full}".rstrip())
     return lines
 
 
@@ -211,20 +206,13 @@ def _agents(reading: Reading) -> list[str]:
     return [f"{hidden} earlier ones", *rows] if hidden else rows
 
 
-def _row(name: str, text: str, width: int) -> str:
-    if width < 3 * _NAMES:
-        return _cut(f"{name} {text}" if name else f"  {text}", width)
-    return paint(f"{name:<{_NAMES}}", "faint") + _cut(text, width - _NAMES)
-
-
 def _cut(text: str, width: int) -> str:
     """Return as much of *text* as fits into *width* columns."""
     if width_of(text) <= width:
         return text
-    end = symbols("…", ".")
     while text and width_of(text) > width - 1:
         text = text[:-1]
-    return text + end
+    return text + symbols("…", ".")
 
 
 class View:
@@ -291,8 +279,8 @@ class Screen:
 
     def show_cursor(self, shown: bool) -> None:
         """Show or hide the cursor; while it is hidden, the end of the process brings it back."""
-        if not shown:
-            signal(SIGTERM, _leave)
+        if not shown:  # end as the signal would, but not before the cursor is back
+            signal(SIGTERM, lambda number, _: sys.exit(128 + number))
         self._write(_SHOW if shown else _HIDE)
 
     def draw(self, lines: Sequence[str]) -> None:
@@ -321,8 +309,3 @@ def size() -> os.terminal_size:
     except (OSError, ValueError):
         found = os.terminal_size((0, 0))
     return found if found.columns > 0 and found.lines > 0 else shutil.get_terminal_size((80, 24))
-
-
-def _leave(number: int, _: object) -> NoReturn:
-    """End as the signal would, but not before the cursor is back."""
-    raise SystemExit(128 + number)

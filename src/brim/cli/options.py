@@ -389,14 +389,13 @@ def one_key(question: str) -> str:
     except termios.error:  # not a terminal
         return answer(question)[:1].lower()
     sys.stdout.flush()
-    sys.stderr.write(question)
-    sys.stderr.flush()
+    print(question, end="", file=sys.stderr, flush=True)
     try:
         tty.setcbreak(sys.stdin, termios.TCSANOW)  # what was typed ahead counts
         key = os.read(sys.stdin.fileno(), 1).decode("utf-8", "replace")
     finally:
         termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
-    sys.stderr.write(f"{key if key.isprintable() else ''}\n")
+    print(key if key.isprintable() else "", file=sys.stderr)
     return "" if key == "\x04" else key.lower()
 
 
@@ -404,9 +403,8 @@ def answer(question: str, *, at_end: str = "") -> str:
     """Ask on standard error, so that standard output stays clean, and return what was typed, *at_end* if nothing."""
     if sys.stdout is not None:
         sys.stdout.flush()
-    sys.stderr.write(question)
-    sys.stderr.flush()
+    print(question, end="", file=sys.stderr, flush=True)
     typed = sys.stdin.readline()
     if not typed.endswith("\n"):
-        sys.stderr.write("\n")
+        print(file=sys.stderr)
     return typed.strip() if typed else at_end

@@ -322,8 +322,7 @@ class Progress:
 
     @staticmethod
     def _write(text: str) -> None:
-        sys.stderr.write(text)
-        sys.stderr.flush()
+        print(text, end="", file=sys.stderr, flush=True)
 
 
 def file_progress(path: str) -> Progress:

@@ -7,7 +7,7 @@ from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from brim.cli.commands.status import session_of
+from brim.cli.commands.status import newest_session, session_of
 from brim.cli.gauge import draw
 from brim.cli.options import add_json, command, here, option, whole_number
 from brim.cli.output import (
@@ -29,8 +29,7 @@ from brim.cli.output import (
 from brim.errors import InputError
 from brim.report.context import ContextReport, context_report
 from brim.tracking.requests import Part
-from brim.tracking.sessions import newest, usage_index
-from brim.workspace import Workspace
+from brim.tracking.sessions import usage_index
 
 LEAST_SHARE = 0.01
 """Rows of the tree below this share of the request are summed up, unless all are asked for."""
@@ -62,7 +61,10 @@ def context(options: Namespace) -> int:
       brim context 4f1c --json
     """
     workspace = here()
-    reading = session_of(workspace, options.path or _newest(workspace))
+    path = options.path
+    with suppress(InputError):
+        path = path or newest_session(workspace)
+    reading = session_of(workspace, path)
     if reading is None:
         note("no session found: name its file, or start your agent")
         return 1
@@ -70,16 +72,6 @@ def context(options: Namespace) -> int:
     with file_progress(reading["path"]) as progress:
         report = context_report(reading, at=options.at, since=options.since, index=index, on_read=progress.advance)
     return emit(report, lambda each: show(each, everything=options.all), options.as_json)
-
-
-def _newest(workspace: Workspace) -> str:
-    """Return the file of the newest session, of this project if it has one; empty if there is none."""
-    with suppress(InputError):
-        found = newest(workspace.environ, workspace.cwd or None)
-        if not found.here:
-            note(f"no session of this project; the newest of all: {printable(found.path)}")
-        return found.path
-    return ""
 
 
 def show(report: ContextReport, *, everything: bool = False) -> str:

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from typing import Any
 
-from brim.behaviors.behavior import Behavior
-from brim.behaviors.floop import FLOOP_FILES, Floop, floop_folder, project_names, read_floop_folder
+from brim.behaviors.floop import FLOOP_FILES, floop_folder, project_names, read_floop_folder
 from brim.behaviors.jsonl import FORMAT, as_object, dump, edge_object, load
 from brim.cli.options import (
     add_json,
@@ -46,7 +45,7 @@ from brim.cli.output import (
 from brim.errors import InputError, StoreError
 from brim.files import check_regular, save
 from brim.install.rule_files import read_rule_files
-from brim.store.imports import Change, EdgeChange, Outcome, Plan, RulesReader, plan_of
+from brim.store.imports import Change, Outcome, Plan, RulesReader, plan_of
 from brim.store.rulebook import exported, named
 from brim.store.scopes import Scopes
 from brim.tokens.inputs import read_text
@@ -108,7 +107,11 @@ def export(options: Namespace) -> int:
     known = {each.id for each in stored}
     held = load(before or "", path)
     dropped = [named(each) for each in held.behaviors if each.id not in known] + [str(each) for each in held.problems]
-    agreed = before == text or options.dry_run or not dropped or _agrees(options, dropped, path)
+    agreed = before == text or options.dry_run or not dropped
+    if not agreed:
+        note(f"{path} holds what is not stored here: 'brim rules import' brings in what can be read")
+        note(*dropped[:10], f"and {len(dropped) - 10:,} more" if len(dropped) > 10 else "")
+        agreed = says_yes("Write it without them?", yes=options.yes)
     written = agreed and before != text and not options.dry_run
     if written:
         save(path, text)
@@ -131,12 +134,6 @@ def _before(path: str) -> str | None:
     if text.strip() and not any(FORMAT in line for line in text.split("\n", 20)[:20]):
         raise InputError(f"{path}: not an export of brim, so it is not overwritten: choose another name")
     return text
-
-
-def _agrees(options: Namespace, dropped: list[str], path: str) -> bool:
-    note(f"{path} holds what is not stored here: 'brim rules import' brings in what can be read")
-    note(*dropped[:10], f"and {len(dropped) - 10:,} more" if len(dropped) > 10 else "")
-    return says_yes("Write it without them?", yes=options.yes)
 
 
 def _usual_file(project: str) -> str:
@@ -173,18 +170,17 @@ def import_(options: Namespace) -> int:
     if os.path.isdir(first) and (floop := floop_folder(first)):
         options.folder = floop
         return import_floop.run(options)
-    if (first and first != "-" and not first.endswith(".jsonl")) or (not first and _has_no_export(options)):
+    is_export = first == "-" or first.endswith(".jsonl")
+    if not first:
+        workspace = here()
+        project = workspace.project if scope_of(options, workspace) == "project" else None
+        is_export = project is not None and os.path.lexists(_usual_file(project))
+    if not is_export:
         return import_rules.run(options)
     if len(options.files) > 1:
         raise InputError("one export at a time: brim rules import FILE")
     options.file = first or None
     return import_file.run(options)
-
-
-def _has_no_export(options: Namespace) -> bool:
-    workspace = here()
-    in_project = scope_of(options, workspace) == "project" and workspace.project is not None
-    return not (in_project and os.path.lexists(_usual_file(workspace.project or "")))
 
 
 @command(
@@ -210,7 +206,11 @@ def import_file(options: Namespace) -> int:
     """
     workspace = here()
     scope = scope_of(options, workspace)
-    path = options.file or _usual_import(workspace)
+    path = options.file or _usual_file(workspace.project or "")
+    if not options.file and workspace.project is None:
+        raise InputError("which file? Outside a project there is no usual one: brim rules import FILE")
+    if not options.file and not os.path.lexists(path):
+        raise InputError(f"{path}: is not there: 'brim rules export' makes it, or name one: brim rules import FILE")
     source = "standard input" if path == "-" else path
     loaded = load(read_text(path), source)
     # Summaries are made again: an agent must not be told another text than the one that is shown here.
@@ -237,15 +237,6 @@ def import_file(options: Namespace) -> int:
         source=name,
     )
     return 1 if loaded.problems or plan.dangling else code
-
-
-def _usual_import(workspace: Workspace) -> str:
-    if workspace.project is None:
-        raise InputError("which file? Outside a project there is no usual one: brim rules import FILE")
-    path = _usual_file(workspace.project)
-    if not os.path.lexists(path):
-        raise InputError(f"{path}: is not there: 'brim rules export' makes it, or name another: brim rules import FILE")
-    return path
 
 
 def _carry_out(
@@ -280,7 +271,9 @@ def _carry_out(
                     plan.store(scopes, now=workspace.now, source=source, event=event, progress=progress.advance)
         elif plan.is_empty and not options.dry_run:
             plan.note_files(scopes)
-    said = stored_line(plan) if stored else nothing() if plan.is_empty else ""
+    parts = [("rule", " added", plan.added), ("rule", " changed", plan.altered), ("connection", "", plan.edges)]
+    done = f"stored: {', '.join(counted(len(of), what) + how for what, how, of in parts if of)}"
+    said = done if stored else nothing() if plan.is_empty else ""
     emit({**about(plan), "stored": stored}, said, options.as_json)
     if stored and "project" in plan.scopes:
         tell_trust(workspace)
@@ -322,14 +315,8 @@ def import_rules(options: Namespace) -> int:
         note(*sources.problems)
 
     def about(plan: Plan) -> dict[str, Any]:
-        outcomes = [each.to_dict() for each in reader.outcomes]
-        return {
-            "files": reader.files,
-            "scope": scope,
-            "rules": outcomes,
-            "problems": sources.problems,
-            **plan_object(plan),
-        }
+        found = {"files": reader.files, "scope": scope, "rules": [each.to_dict() for each in reader.outcomes]}
+        return {**found, "problems": sources.problems, **plan_object(plan)}
 
     plan, code = _carry_out(
         options,
@@ -397,7 +384,11 @@ def import_floop(options: Namespace) -> int:
 
     def show(plan: Plan) -> None:
         if not options.as_json:
-            print(_floop_view(folder, floop, behaviors))
+            counts = Counter((kind_of(each), each.status.value, each.scope) for each in behaviors)
+            rows = [[*key, f"{count:,}"] for key, count in sorted(counts.items())]
+            held = f"{counted(len(behaviors), 'rule')}, {counted(len(floop.edges), 'connection')}"
+            by_kind = heading(table([["kind", "status", "scope", "count"], *rows], right=(3,))) if rows else ""
+            print(lines(printable(f"{folder} holds {held}"), by_kind))
             if workspace.project is None and any(each.scope == "project" for each in floop.behaviors):
                 note("not in a project, so project rules go to your own rules too")
             print()
@@ -419,16 +410,6 @@ def import_floop(options: Namespace) -> int:
     return code
 
 
-def _floop_view(folder: str, floop: Floop, behaviors: list[Behavior]) -> str:
-    """Return how many there are of each kind, and where they go."""
-    counts = Counter((kind_of(each), each.status.value, each.scope) for each in behaviors)
-    rows = [[*key, f"{count:,}"] for key, count in sorted(counts.items())]
-    return lines(
-        printable(f"{folder} holds {counted(len(behaviors), 'rule')}, {counted(len(floop.edges), 'connection')}"),
-        heading(table([["kind", "status", "scope", "count"], *rows], right=(3,))) if rows else "",
-    )
-
-
 # What an import would do -----------------------------------------------------------------------------------------
 
 SHOWN = 100
@@ -437,21 +418,19 @@ SHOWN = 100
 
 def show_plan(plan: Plan, source: str) -> None:
     """Print what would be added and changed, whole: agents are told it."""
-    edges = table([_edge_row(change) for change in plan.edges]) if plan.edges else ""
-    parts = [printable(f"{source}: {in_numbers(plan)}"), *map(_change, plan.changes), edges]
-    say_paged("\n\n".join(filter(None, parts)) + ("" if plan.is_empty else "\n"))
-    lost = (
-        f"left out: the connection {edge}: one of its ends is neither here nor in the file" for edge in plan.dangling
-    )
-    note(*plan.notes, *lost)
-
-
-def in_numbers(plan: Plan) -> str:
-    """Return how many are added, changed and the same."""
+    rows = []
+    for each in plan.edges:
+        changed = f"{each.old} {symbols('→', '->')} {each.edge.weight:g}"
+        is_new = each.old is None
+        rows.append([paint("added", "green"), str(each.edge)] if is_new else [paint("changed", "yellow"), changed])
     added = sum(change.old is None for change in plan.edges)
-    text = _numbers(len(plan.added), len(plan.altered), len(plan.same)) or "no rules"
-    edges = _numbers(added, len(plan.edges) - added, plan.same_edges)
-    return f"{text}; connections: {edges}" if edges else text
+    numbers = _numbers(len(plan.added), len(plan.altered), len(plan.same)) or "no rules"
+    if edges := _numbers(added, len(plan.edges) - added, plan.same_edges):
+        numbers += f"; connections: {edges}"
+    parts = [printable(f"{source}: {numbers}"), *map(_change, plan.changes), table(rows) if rows else ""]
+    say_paged("\n\n".join(filter(None, parts)) + ("" if plan.is_empty else "\n"))
+    why = "one of its ends is neither here nor in the file"
+    note(*plan.notes, *(f"left out: the connection {edge}: {why}" for edge in plan.dangling))
 
 
 def _numbers(*counts: int) -> str:
@@ -482,12 +461,6 @@ def tell_problems(problems: Iterable[object]) -> None:
     """Print each of *problems*, which say themselves where they are, to standard error."""
     shown, more = listed([[str(problem)] for problem in problems], SHOWN)
     note(*(text for (text,) in shown), more)
-
-
-def stored_line(plan: Plan) -> str:
-    """Return what was stored."""
-    parts = [("rule", " added", plan.added), ("rule", " changed", plan.altered), ("connection", "", plan.edges)]
-    return f"stored: {', '.join(counted(len(of), what) + how for what, how, of in parts if of)}"
 
 
 def _change(change: Change) -> str:
@@ -521,9 +494,3 @@ def _text(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "none"
     return "none" if value in (None, "") else str(value)
-
-
-def _edge_row(change: EdgeChange) -> list[str]:
-    if change.old is None:
-        return [paint("added", "green"), str(change.edge)]
-    return [paint("changed", "yellow"), f"{change.old} {symbols('→', '->')} {change.edge.weight:g}"]

@@ -52,14 +52,10 @@ INPUT_PATIENCE = 3.0
 AT_LIMIT = "at the limit: ask (default; without a terminal, wrap-up), continue (once, a tenth more), wrap-up or stop"
 
 
-def _answer(text: str) -> str:
-    return text.replace("-", "_")  # ``brim limit`` has it as ``wrap-up``
-
-
 @command(
     option("words", nargs="*", metavar="COMMAND", help="the agent's command, after --"),
     option("--budget-usd", metavar="USD", help="stop at this cost; 5%%, at most $0.50, is kept for the wrap-up"),
-    option("--on-limit", type=_answer, choices=ON_LIMIT, default="ask", metavar="ANSWER", help=AT_LIMIT),
+    option("--on-limit", choices=(*ON_LIMIT, "wrap-up"), default="ask", metavar="ANSWER", help=AT_LIMIT),
     option("--task", default="", metavar="TEXT", help="what the work is about (default: the prompt)"),
     option("--then", action="append", default=[], metavar="TEXT", help="the next turn; may be repeated"),
     option("--scope", metavar="SCOPE", help="the ledger's scope (default: the project and a name for this run)"),
@@ -115,9 +111,11 @@ def run(options: Namespace) -> int:
             given=given,
             then=options.then,
             task=options.task,
-            on_limit=options.on_limit,
+            on_limit=options.on_limit.replace("-", "_"),  # ``brim limit`` has it as ``wrap-up``
         )
-        _catch_signals(supervisor)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # they end the turn, not brim
+            signal.signal(number, lambda number, _: supervisor.signalled(number))
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # brim outlives an agent that stops reading
         if face.can_ask:
             listen(supervisor.typed, face)
         report = supervisor.run()
@@ -165,13 +163,13 @@ def _money() -> Money | None:
         note("spending is counted but not saved: the ledger can only be read")
         return None
     command = money.config.yours["notify"]
-    money.ledger.subscribe(lambda notice: _notify(command, notice))
+
+    def tell_person(notice: Notice) -> None:
+        if notice.kind in (COST_WARNING, COST_LIMIT):
+            notify(command, str(notice), reached=notice.kind == COST_LIMIT, environ=os.environ)
+
+    money.ledger.subscribe(tell_person)
     return money
-
-
-def _notify(command: str | None, notice: Notice) -> None:
-    if notice.kind in (COST_WARNING, COST_LIMIT):
-        notify(command, str(notice), reached=notice.kind == COST_LIMIT, environ=os.environ)
 
 
 def _prompt(command: ClientCommand) -> tuple[str, str]:
@@ -196,14 +194,6 @@ def _is_input_there() -> bool:
     if not ready:
         note(f"no standard input after {INPUT_PATIENCE:.0f} s: going on without it (add '< /dev/null')")
     return bool(ready)
-
-
-def _catch_signals(supervisor: Supervisor) -> None:
-    """Let signals end the turn, not brim; ignore SIGPIPE, so that brim outlives an agent that stops reading."""
-
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda number, _: supervisor.signalled(number))
-    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
 
 
 # What is shown ---------------------------------------------------------------------------------------------------

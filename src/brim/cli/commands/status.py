@@ -19,6 +19,7 @@ from brim.cli.output import (
     home_path,
     lines,
     note,
+    printable,
     table,
 )
 from brim.errors import InputError
@@ -54,6 +55,14 @@ def session_of(workspace: Workspace, path: str = "") -> Reading | None:
         return None
     own_prices(workspace.config)
     return read_session(path, workspace.config, workspace.environ)
+
+
+def newest_session(workspace: Workspace) -> str:
+    """Return the file of the newest session, and say so if it isn't of this project; raise if there is none."""
+    found = newest(workspace.environ, workspace.cwd or None)
+    if not found.here:
+        note(f"no session of this project; the newest of all: {printable(found.path)}")
+    return found.path
 
 
 @command(add_json)

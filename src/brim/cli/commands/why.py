@@ -132,7 +132,12 @@ def _plan(options: Namespace) -> int:
             print(lines(range_view(plans), f"everything at its own tier takes {whole:,} tokens"))
         else:
             own = f"left out: {counted(len(read), 'rule')} that {NAMES[agent]} reads in its own files" if read else ""
-            ours = "" if agent else _agent_line(plans[0], scopes, workspace)
+            ours = ""
+            if not agent:  # what the text takes for the model of the newest session here, which is an estimate for most
+                model = workspace.config.yours["model"] or _session_model(workspace) or AGENTS_MODEL
+                calibrations = scopes.user.calibrations if scopes.user is not None else None
+                count = counter_for(model, calibrations=calibrations).count(render(plans[0]))
+                ours = f"{int(count):,} tokens for {model} ({basis_of(count)})"
             print(lines(plan_view(planner, plans[0]), ours, own, waiting_view(waiting)))
     tell_trust(workspace)
     return 1 if constraints_left_out(plans[-1]) else 0
@@ -156,14 +161,6 @@ def _planner(
     return agents_planner(scopes, workspace.config, context, agent, folder, begins=begins, now=now)
 
 
-def _agent_line(plan: InjectionPlan, scopes: Scopes, workspace: Workspace) -> str:
-    """Return what the text takes for the model of the newest session here, which is an estimate for most."""
-    model = workspace.config.yours["model"] or _session_model(workspace) or AGENTS_MODEL
-    calibrations = scopes.user.calibrations if scopes.user is not None else None
-    count = counter_for(model, calibrations=calibrations).count(render(plan))
-    return f"{int(count):,} tokens for {model} ({basis_of(count)})"
-
-
 def _session_model(workspace: Workspace) -> str:
     from brim.cli.commands.status import session_of
 
@@ -177,7 +174,11 @@ def _why_rule(options: Namespace) -> int:
     workspace, agent = _as_agent(options, {START_KEY: options.token_budget})
     context = situation_of(options, workspace)
     with workspace.open() as scopes:
-        behavior = _rule_meant(scopes, options.id)
+        try:
+            behavior = find_rule(scopes, options.id)
+        except InputError as error:
+            hint = "; 'brim why --prompt TEXT' shows what a prompt brings" if len(options.id.split()) > 1 else ""
+            raise InputError(f"{error}{hint}") from None
         who = {field: as_object(behavior)[field] for field in ("id", "name", "kind", "status")}
         if behavior.live:
             planner, read = _planner(options, workspace, scopes, context, agent)
@@ -193,33 +194,21 @@ def _why_rule(options: Namespace) -> int:
     return 0
 
 
-def _rule_meant(scopes: Scopes, text: str) -> Behavior:
-    try:
-        return find_rule(scopes, text)
-    except InputError as error:
-        if len(text.split()) < 2:
-            raise
-        raise InputError(f"{error}; 'brim why --prompt TEXT' shows what a prompt brings") from None
-
-
 def _put_away(scopes: Scopes, behavior: Behavior) -> str:
     """Return why a rule that is not live takes part in nothing."""
     if behavior.superseded_by is not None:
         other = scopes.get(behavior.superseded_by)
         return f"out: it was superseded by {named(other) if other is not None else behavior.superseded_by}"
-    outcome = f"out: it is {behavior.status.value}"
-    return (
-        f"{outcome}; 'brim rules restore {behavior.id}' brings it back" if behavior.status == "forgotten" else outcome
-    )
+    back = f"; 'brim rules restore {behavior.id}' brings it back" if behavior.status == "forgotten" else ""
+    return f"out: it is {behavior.status.value}{back}"
 
 
 def _explained(
     planner: Planner, scopes: Scopes, workspace: Workspace, context: Context, behavior: Behavior, *, read_by: str
 ) -> tuple[dict[str, Any], str]:
     """Return the account of one live rule, for JSON and for people; *read_by* is the agent that reads it itself."""
-    found = explain(
-        *(scopes, context, behavior.id), now=workspace.now, parameters=planner.parameters, course=planner.course
-    )
+    how: Any = {"now": workspace.now, "parameters": planner.parameters, "course": planner.course}
+    found = explain(scopes, context, behavior.id, **how)
     alone, plan = planner.plan(None, limited=False), planner.plan(workspace.config.yours[START_KEY])
     mapped, item = _item(alone, behavior.id), _item(plan, behavior.id)
     as_json = {
@@ -279,7 +268,12 @@ def active(options: Namespace) -> int:
             found = [{**{key: one[key] for key in ACTIVE}, "value": one["activation"]} for one in each]
             say_json({"context": _situation_dict(context), "active": found})
         elif shown:
-            print(lines(active_view(planner, shown), paint(f"the situation: {context}", "faint")))
+            rows = [["activation", "tier", "kind", "why", "rule"]]
+            for item in shown:
+                value, rule = f"{item.activation:.2f}", item.behavior
+                rows.append([value, str(item.tier), kind_of(rule), planner.why(item), summary_of(rule)])
+            view = heading(table(rows, right=(0,), optional=(2, 3)))
+            print(lines(view, paint(f"the situation: {context}", "faint")))
         else:
             _tell_nothing(scopes, context)
     hidden = len(items) - len(shown)
@@ -307,8 +301,8 @@ def prompt(options: Namespace) -> int:
       brim prompt --file src/app.py > rules.md
       brim prompt --tiered --tokens 800 --format xml --model gpt-4o
     """
-    for name in ("strategy", "fill"):
-        if getattr(options, name) is not None and not options.tiered:
+    for name in ("strategy", "fill") if not options.tiered else ():
+        if getattr(options, name) is not None:
             raise InputError(f"--{name} belongs to --tiered: without it, everything goes in whole or not at all")
     return _print_text(options, here(planning_flags(options, START_KEY)), "", floor="summary", whole=not options.tiered)
 
@@ -452,22 +446,25 @@ def budgets_of(text: str, *, for_drawing: bool) -> list[int]:
     return [*range(first, last, step), last]
 
 
-def active_view(planner: Planner, items: Sequence[Item]) -> str:
-    """Return what matters, and why, without a budget."""
-    rows = [["activation", "tier", "kind", "why", "rule"]]
-    rows += [
-        [f"{item.activation:.2f}", str(item.tier), kind_of(item.behavior), planner.why(item), summary_of(item.behavior)]
-        for item in items
-    ]
-    return heading(table(rows, right=(0,), optional=(2, 3)))
-
-
 def plan_view(planner: Planner, plan: InjectionPlan) -> str:
     """Return what goes in within the budget, in how much detail, and why."""
-    rows, more = listed([_row(planner, item) for item in plan.items])
+    found = []
+    for item in plan.items:
+        rule, value, tier = item.behavior, f"{item.activation:.2f}", str(item.tier)
+        if item.tier is not item.mapped:
+            tier = f"{item.mapped} {symbols('→', '->')} {item.tier}"
+        tokens, kind = (f"{int(item.tokens):,}", kind_of(rule)) if item.tier else ("", rule.kind.value)
+        found.append([value, tier, tokens, kind, planner.why(item), summary_of(rule)])
+    rows, more = listed(found)
     head = ["activation", "tier", "tokens", "kind", "why", "rule"]
     shown = heading(table([head, *rows], right=(0, 2), optional=(3, 4)))
-    proof = _proof(plan) if plan.upper_bound is not None else ""
+    proof = ""
+    if plan.upper_bound is not None:  # only ``optimal`` knows how good the choice is
+        gap, bound = plan.gap or 0.0, plan.upper_bound
+        gained = (
+            f", upper bound {bound:.3f}: at most {gap:.3f} ({gap / bound:.2%}) could be gained" if gap >= 1e-9 else ""
+        )
+        proof = f"value {plan.value:.3f}{gained or ': no choice that fits has more'}"
     return lines(shown, more, f"\n{total_line(plan)}", proof, *plan.reasons)
 
 
@@ -480,15 +477,6 @@ def waiting_view(rules: Sequence[Behavior]) -> str:
     return lines(f"\n{count}:", heading(table([["rule", "told"], *rows])), more)
 
 
-def _row(planner: Planner, item: Item) -> list[str]:
-    tier = str(item.tier)
-    if item.tier is not item.mapped:
-        tier = f"{item.mapped} {symbols('→', '->')} {item.tier}"
-    tokens = f"{int(item.tokens):,}" if item.tier else ""
-    kind = kind_of(item.behavior) if item.tier else item.behavior.kind.value
-    return [f"{item.activation:.2f}", tier, tokens, kind, planner.why(item), summary_of(item.behavior)]
-
-
 def total_line(plan: InjectionPlan) -> str:
     """Return what the plan takes in all, and how that was counted."""
     total, budget = plan.total_tokens, plan.token_budget
@@ -497,14 +485,6 @@ def total_line(plan: InjectionPlan) -> str:
     characters = [] if plan.max_chars is None else [f"{plan.characters:,} of {plan.max_chars:,} characters"]
     line = ", ".join([taken, *characters, f"{basis} for {plan.counter}", plan.format, plan.strategy])
     return paint(line, "red") if constraints_left_out(plan) else line
-
-
-def _proof(plan: InjectionPlan) -> str:
-    """Return how good the choice is, which only ``optimal`` knows."""
-    gap, bound = plan.gap or 0.0, plan.upper_bound or 0.0
-    if gap < 1e-9:
-        return f"value {plan.value:.3f}: no choice that fits has more"
-    return f"value {plan.value:.3f}, upper bound {bound:.3f}: at most {gap:.3f} ({gap / bound:.2%}) could be gained"
 
 
 def range_view(plans: Sequence[InjectionPlan]) -> str:
