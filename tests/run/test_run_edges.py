@@ -103,7 +103,7 @@ def test_many_attempts_to_reach_the_model_are_told_once(run: Run) -> None:
 
 def test_a_compaction_that_is_refused_twice_is_the_last(run: Run) -> None:
     turns = ("BIG one", "--then", "BIG two", "--then", "BIG three")
-    assert run(*turns, FAKE_COMPACT="refuse").err.count("no compaction now; it is asked no more") == 1
+    assert run(*turns, FAKE_COMPACT="refuse").err.count("no compaction now; brim won't ask again") == 1
 
 
 def test_a_window_that_the_agent_reports_is_remembered(run: Run) -> None:

@@ -72,10 +72,8 @@ class Target:
         """Why brim must not install anything in it; empty if it may."""
         if self.scope != "project" or self._leads_out or not is_tracked(self.path):
             return self._leads_out
-        return (
-            f"{self.path}: git tracks it, and what brim writes is about this machine only; "
-            "leave out --project to install for every project"
-        )
+        why = "git tracks it, and what brim writes is about this machine only"
+        return f"{self.path}: {why}; leave out --project to install for every project"
 
     @property
     def _leads_out(self) -> str:
@@ -163,9 +161,8 @@ def codex_settings(environ: Mapping[str, str]) -> dict[str, Any]:
 
 def model_of(agent: str, environ: Mapping[str, str]) -> str:
     """Return the model that *agent* is set to use, else a usual one of its maker."""
-    found = (codex_settings(environ) if agent == "codex" else settings_of(user_target(agent, environ).path)).get(
-        "model"
-    )
+    settings = codex_settings(environ) if agent == "codex" else settings_of(user_target(agent, environ).path)
+    found = settings.get("model")
     name = text(found, "name") if isinstance(found, dict) else found if isinstance(found, str) else ""
     # Claude Code's own short names (opus, sonnet[1m], default) aren't models that brim could look up.
     is_known = name and (agent != "claude" or name.startswith("claude-"))
@@ -175,9 +172,9 @@ def model_of(agent: str, environ: Mapping[str, str]) -> str:
 # What brim writes ----------------------------------------------------------------------------------------------------
 
 
-def launcher_path(home: str) -> str:
-    """Return the launcher of hooks in the user's folder *home*."""
-    return _script(home, "hook")
+def launcher_path(home: str, name: str = "hook") -> str:
+    """Return the launcher *name*, of hooks by default, in the user's folder *home*."""
+    return os.path.join(os.path.abspath(home), "bin", f"{name}.cmd" if WINDOWS else name)
 
 
 def launcher_command(home: str, agent: str = "claude") -> str:
@@ -187,11 +184,7 @@ def launcher_command(home: str, agent: str = "claude") -> str:
 
 def status_path(home: str) -> str:
     """Return the launcher of the status line in the user's folder *home*."""
-    return _script(home, "statusline")
-
-
-def _script(home: str, name: str) -> str:
-    return os.path.join(os.path.abspath(home), "bin", f"{name}.cmd" if WINDOWS else name)
+    return launcher_path(home, "statusline")
 
 
 def status_value(home: str) -> dict[str, Any]:
@@ -290,14 +283,12 @@ REMOVE_PLUGIN = {
 def has_plugin(agent: str, environ: Mapping[str, str]) -> bool:
     """Whether brim's plugin is enabled in *agent*, for every project."""
     path = user_target(agent, environ).path
-    if agent == "claude":
-        found = mapping(settings_of(path), "enabledPlugins")
-        return any(name.startswith(f"{PLUGIN_NAME}@") and on is True for name, on in found.items())
-    if agent == "codex":
-        plugins = mapping(codex_settings(environ), "plugins")
-        return any(
-            name.startswith(f"{PLUGIN_NAME}@") and mapping(plugins, name).get("enabled") is True for name in plugins
-        )
+    if agent in ("claude", "codex"):
+        plugins = mapping(settings_of(path), "enabledPlugins")
+        if agent == "codex":
+            found = mapping(codex_settings(environ), "plugins")
+            plugins = {name: mapping(found, name).get("enabled") for name in found}
+        return any(name.startswith(f"{PLUGIN_NAME}@") and on is True for name, on in plugins.items())
     if agent != "gemini":
         return False
     folder = os.path.join(os.path.dirname(path), "extensions")

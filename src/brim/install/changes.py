@@ -161,7 +161,7 @@ def plan_install(
     if target.is_own:
         if before is not None and not before.startswith(OPENCODE_BEGINS):
             raise InputError(f"{target.path}: is not brim's, so it is as it was: move it away, then try again")
-        return _own_file(target, before, opencode_text(home), record)
+        return _whole_file(target, before, opencode_text(home), record)
     ours = Ours(home)
     settings = JsonText(before or "", target.path, comments=target.comments)
     old_value = settings.value
@@ -186,8 +186,9 @@ def plan_install(
     return Change(target, before, after, made, chained)
 
 
-def _own_file(target: Target, before: str | None, text: str, record: Record | None) -> Change:
-    folder = record.folder if record is not None else missing_folder(target.path)
+def _whole_file(target: Target, before: str | None, text: str, record: Record | None, folder: str = "") -> Change:
+    """Return how *target*, a file that is all brim's, gets *text*; *folder* goes with it when it's removed."""
+    folder = record.folder if record is not None else folder or missing_folder(target.path)
     made = Record(target.agent, target.scope, original=None, installed=digest(text), folder=folder)
     return Change(target, before, text, made)
 
@@ -374,15 +375,7 @@ def plan_command(target: Target, before: str | None, record: Record | None) -> C
         return None
     agent = target.agent.removesuffix(COMMAND)
     text = command_text(agent, program_in(agent, brim_program()))
-    folder = record.folder if record is not None else _new_folder(target)
-    made = Record(target.agent, "user", original=None, installed=digest(text), folder=folder)
-    return Change(target, before, text, made)
-
-
-def _new_folder(target: Target) -> str:
-    """Return the uppermost folder that goes with the command: one that is missing or, after a crash, empty."""
-    if missing := missing_folder(target.path):
-        return missing
-    name = FILES[target.agent.removesuffix(COMMAND)]
-    top = os.path.realpath(target.path).removesuffix(name.replace("/", os.sep)) + name.split("/")[0]
-    return "" if any(files for _, _, files in os.walk(top)) else top
+    # A folder that is empty, as after a crash, goes with the command too.
+    top = os.path.realpath(target.path).removesuffix(FILES[agent].replace("/", os.sep)) + FILES[agent].split("/")[0]
+    is_empty = os.path.isdir(top) and not any(files for _, _, files in os.walk(top))
+    return _whole_file(target, before, text, record, "" if missing_folder(target.path) or not is_empty else top)

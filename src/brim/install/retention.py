@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from glob import escape, glob
 from typing import Any
 
 from brim.config.retention import COPIES, DAY, JOURNALS, REQUEST_DAYS, SESSIONS, UNFINISHED
@@ -48,10 +49,10 @@ class Past:
     what: str
     place: str
     number: int
-    bytes: int
-    """On the disk; 0 for rows of a database."""
     days: int
     """How long they are kept."""
+    bytes: int = 0
+    """On the disk; 0 for rows of a database."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields."""
@@ -105,14 +106,15 @@ class _Pruning:
     def look(self) -> Iterator[Past]:
         """Yield everything that is past its time."""
         config, home = self.here.config.yours, self.here.home
-        yield self._files(
-            "hooks' notes about sessions", os.path.join(home, FOLDER), old_files(home, now=self.now), SESSIONS
-        )
-        journals = os.path.join(home, "scratch")
+        notes, journals = os.path.join(home, FOLDER), os.path.join(home, "scratch")
+        yield self._files("hooks' notes about sessions", notes, old_files(home, now=self.now), SESSIONS)
         yield self._files("journals of removed memory", journals, old_journals(journals, now=self.now), JOURNALS)
         folders = [home, *(os.path.join(each, ".brim") for each in self.projects)]
         for folder in folders:
-            yield self._files("replaced databases", folder, self._replaced(folder), COPIES)
+            copies = sorted(glob(os.path.join(escape(folder), "brim.db.bak*")))  # 'brim backup restore' kept them
+            yield self._files(
+                "replaced databases", folder, (each for each in copies if self._age(each) > COPIES), COPIES
+            )
             parts = [os.path.join(folder, inside) for inside in ("", "bin", "cache", FOLDER)]
             left = [path for part in parts for path in unfinished(part, age=UNFINISHED)]
             yield self._files("unfinished files", folder, left, UNFINISHED)
@@ -138,13 +140,7 @@ class _Pruning:
                 if self.remove:
                     os.unlink(path)
                 number, size = number + 1, size + size_of_it
-        return Past(what, place, number, size, round(kept / DAY))
-
-    def _replaced(self, folder: str) -> list[str]:
-        """Return the stores in *folder* that ``brim backup restore`` kept, if they are old."""
-        names = os.listdir(folder) if os.path.isdir(folder) else []
-        paths = [os.path.join(folder, name) for name in sorted(names) if name.startswith("brim.db.bak")]
-        return [path for path in paths if self._age(path) > COPIES]
+        return Past(what, place, number, round(kept / DAY), size)
 
     def _age(self, path: str) -> float:
         try:
@@ -160,13 +156,14 @@ class _Pruning:
         with locked(os.path.join(root, LOCK), patience=PATIENCE):
             folders = [*session_folders(root).values(), root]
             old = [folder for folder in folders if self._is_over(folder, days)]
-            size = sum(_size_of(folder) for folder in old)
+            files = [each for folder in old for each in os.scandir(folder) if each.is_file(follow_symlinks=False)]
+            size = sum(each.stat(follow_symlinks=False).st_size for each in files)
             if old and self.remove:
                 into = os.path.join(self.here.home, "scratch")
                 keep_journals(old, into, os.path.basename(project), now=self.now)
                 for folder in old:
                     remove_ours(folder)
-        yield Past("memory of ended sessions", root, len(old), size, days)
+        yield Past("memory of ended sessions", root, len(old), days, size)
 
     def _is_over(self, folder: str, days: int) -> bool:
         """Whether the session of *folder* was last seen more than *days* ago."""
@@ -182,24 +179,26 @@ class _Pruning:
             old = self.now - SESSIONS
             kept = round(SESSIONS / DAY)
             gone = self._delete(database, "sessions", "updated_at < ?", (old,))
-            yield Past("what sessions have heard", path, gone, 0, kept)
-            gone = self._delete(
-                database, "meta", "key > 'account:' AND key < 'account;' AND value < ?", (f"{max(0, int(old)):012d}",)
-            )
-            yield Past("how far sessions were counted", path, gone, 0, kept)
+            yield Past("what sessions have heard", path, gone, kept)
+            accounts = "key > 'account:' AND key < 'account;' AND value < ?"
+            gone = self._delete(database, "meta", accounts, (f"{max(0, int(old)):012d}",))
+            yield Past("how far sessions were counted", path, gone, kept)
             permission = "key > 'allow ' AND key < 'allow!' AND CAST(value AS REAL) < ?"
             gone = self._delete(database, "meta", permission, (old,))
-            yield Past("calls that you allowed", path, gone, 0, kept)
+            yield Past("calls that you allowed", path, gone, kept)
             if days is not None:
                 newest = "(SELECT number FROM events WHERE kind = 'injected' ORDER BY number DESC LIMIT ?)"
                 values = (self.now - days * DAY, RECENT)
                 uses = f"kind = 'injected' AND time < ? AND number NOT IN {newest}"
                 gone = self._delete(database, "events", uses, values)
-                yield Past("when agents heard rules", path, gone, 0, days)
+                yield Past("when agents heard rules", path, gone, days)
             if path == self.here.database:
                 yield self._requests(database)
-            if self.remove:
-                _shrink(database)
+            # What is free inside goes back to the disk, if it's much and no other process works with the database.
+            free = database.row("PRAGMA freelist_count")[0] * database.row("PRAGMA page_size")[0]
+            if self.remove and free > LARGEST_FREE:
+                with suppress(StoreError):
+                    database.run("VACUUM")
 
     def _delete(self, database: Database, table: str, where: str, values: Sequence[object]) -> int:
         """Remove the rows of *table* for which *where* holds; return how many there are."""
@@ -218,18 +217,4 @@ class _Pruning:
         else:
             values = (self.now - REQUEST_DAYS * DAY,)
             number = int(database.row("SELECT count(*) FROM spend_entries WHERE time < ?", values)[0])
-        return Past("single requests (sums stay)", database.path, number, 0, REQUEST_DAYS)
-
-
-def _size_of(folder: str) -> int:
-    """Return the bytes of the files in *folder*, without the folders in it."""
-    with os.scandir(folder) as found:
-        return sum(each.stat(follow_symlinks=False).st_size for each in found if each.is_file(follow_symlinks=False))
-
-
-def _shrink(database: Database) -> None:
-    """Give back to the disk what is free inside of *database*, if it's much and no other process works with it."""
-    free = database.row("PRAGMA freelist_count")[0] * database.row("PRAGMA page_size")[0]
-    if free > LARGEST_FREE:
-        with suppress(StoreError):
-            database.run("VACUUM")
+        return Past("single requests (sums stay)", database.path, number, REQUEST_DAYS)

@@ -85,12 +85,11 @@ def read_rule_files(workspace: Workspace, paths: list[str], reader: RulesReader)
     A folder stands for the rule files in it; no path for those of the project, or of the user if *reader* is for them.
     """
     sources = RuleSources(workspace)
-    if not paths and reader.scope == "user":
-        found = user_rule_files(workspace)
-    elif not paths:
-        found = find_rule_files(workspace, workspace.project or workspace.cwd)
-    else:
-        found = []
+    found: list[str] = []
+    if not paths:
+        is_user = reader.scope == "user"
+        here = workspace.project or workspace.cwd
+        found = user_rule_files(workspace) if is_user else find_rule_files(workspace, here)
     for path in dict.fromkeys(paths):
         if os.path.isdir(path):
             found += find_rule_files(workspace, path)
@@ -133,7 +132,10 @@ class RuleSources:
 
     def _add(self, path: str, importers: tuple[str, ...]) -> None:
         real = os.path.realpath(path)
-        loaders = self._imported(importers) if importers else ()
+        loaders: tuple[Loader, ...] = ()
+        if importers:  # who loads the first one loads this one too, except Codex
+            first = loaders_of(importers[0], self.workspace, scoped=False)
+            loaders = tuple(each.replace(exact=bool(each.folder)) for each in first if each.agent != "codex")
         known = next((at for at, each in enumerate(self.found) if os.path.realpath(each.path) == real), None)
         if known is None:
             self._read(path, importers, loaders)
@@ -166,34 +168,24 @@ class RuleSources:
         folder = os.path.dirname(os.path.realpath(importer))
         path = os.path.normpath(os.path.join(folder, os.path.expanduser(found.path)))
         chain = (*importers, os.path.realpath(importer))
-        inside = os.path.realpath(path).startswith(os.path.join(self._base(importer), ""))
-        why = (
-            "imports a file that is not there"
-            if not os.path.isfile(path)
-            else "imports a file outside of the project: name it to read it too"
-            if not inside
-            else "only mentions a file: name it to read it too"
-            if not found.alone or os.path.basename(path).upper().startswith("README")
-            else "imports too deeply"
-            if len(chain) > DEEPEST
-            else ""
-        )
-        if not why and os.path.realpath(path) not in chain:
+        real = os.path.realpath(importer)  # imports must not lead out of the project, or out of the importer's folder
+        base = self.root if real.startswith(os.path.join(self.root, "")) else os.path.dirname(real)
+        inside = os.path.realpath(path).startswith(os.path.join(base, ""))
+        why = ""
+        if not os.path.isfile(path):
+            why = "imports a file that is not there"
+        elif not inside:
+            why = "imports a file outside of the project: name it to read it too"
+        elif not found.alone or os.path.basename(path).upper().startswith("README"):
+            why = "only mentions a file: name it to read it too"
+        elif len(chain) > DEEPEST:
+            why = "imports too deeply"
+        elif os.path.realpath(path) not in chain:
             try:
                 self._add(path, chain)
             except InputError as error:
                 why = str(error)
         return SkippedRule(f"@{found.path}", found.line, why) if why else None
-
-    def _base(self, importer: str) -> str:
-        """Return the folder that the imports of *importer* must not lead out of."""
-        real = os.path.realpath(importer)
-        return self.root if real.startswith(os.path.join(self.root, "")) else os.path.dirname(real)
-
-    def _imported(self, importers: tuple[str, ...]) -> tuple[Loader, ...]:
-        """Return who loads a file because the first of *importers* is loaded: Codex never does."""
-        loaders = loaders_of(importers[0], self.workspace, scoped=False)
-        return tuple(each.replace(exact=bool(each.folder)) for each in loaders if each.agent != "codex")
 
     def _name(self, path: str) -> str:
         """Return *path* as it may be written into a file that others read: relative to the project, or its name."""
@@ -305,15 +297,11 @@ def find_rule_files(workspace: Workspace, folder: str) -> list[str]:
 
 def user_rule_files(workspace: Workspace) -> list[str]:
     """Return the rule files that agents load in every project."""
-    own = {
-        agent: os.path.dirname(user_target(agent, workspace.environ).path) for agent in ("claude", "codex", "gemini")
-    }
-    named = [
-        os.path.join(own["claude"], CLAUDE),
-        os.path.join(own["codex"], AGENTS),
-        *(os.path.join(own["gemini"], name) for name in gemini_names(workspace)),
-    ]
-    return [path for path in named if os.path.isfile(path)] + _files_in(os.path.join(own["claude"], "rules"), ".md")
+    agents = ("claude", "codex", "gemini")
+    claude, codex, gemini = (os.path.dirname(user_target(agent, workspace.environ).path) for agent in agents)
+    named = [os.path.join(claude, CLAUDE), os.path.join(codex, AGENTS)]
+    named += [os.path.join(gemini, name) for name in gemini_names(workspace)]
+    return [path for path in named if os.path.isfile(path)] + _files_in(os.path.join(claude, "rules"), ".md")
 
 
 def memory_folder(workspace: Workspace, project: str) -> str:
@@ -341,17 +329,14 @@ def floop_traces(workspace: Workspace) -> list[tuple[str, str]]:
     home = home_folder(workspace.environ)
     folders = [os.path.join(folder, ".floop") for folder in (workspace.project, home) if folder]
     found = [folder for folder in dict.fromkeys(folders) if floop_folder(folder)]
-    traces = []
     if found:
         with suppress(BrimError), workspace.open(migrate=False) as scopes:
             if any(rule.provenance.source == "floop" for rule in scopes.behaviors()):
                 found = []
-    traces += [(folder, f"floop's rules aren't imported yet: brim rules import {folder}") for folder in found]
+    traces = [(folder, f"floop's rules aren't imported yet: brim rules import {folder}") for folder in found]
     places = [user_target("claude", workspace.environ).path]
-    if workspace.project:
-        places += [
-            os.path.join(workspace.project, ".claude", name) for name in ("settings.json", "settings.local.json")
-        ]
+    for name in ("settings.json", "settings.local.json") if workspace.project else ():
+        places.append(os.path.join(workspace.project or "", ".claude", name))
     for path in places:
         settings = settings_of(path)
         commands = [

@@ -30,6 +30,9 @@ from brim.tracking.compaction import build_compact_prompt
 from brim.tracking.notices import Notice
 from brim.workspace import Workspace
 
+BLOCKS = {"TextBlock": "text", "ToolUseBlock": "tool_use", "ToolResultBlock": "tool_result"}
+"""The blocks of content that matter, as the stream calls them."""
+
 
 class SupervisedClient:
     """One session of Claude. ``turn`` sends a turn and gives the SDK's own messages.
@@ -64,7 +67,8 @@ class SupervisedClient:
         resumed = bool(getattr(options, "resume", None) or getattr(options, "continue_conversation", False))
         limit = None if budget_usd is None else micro_dollars(str(budget_usd), up=False)
         self._task, self._on_limit, self._options = task, on_limit, options
-        self._connect, self._compact_patience = _client if connect is None else connect, compact_patience
+        self._connect = connect or (lambda options: _sdk().ClaudeSDKClient(options=options))
+        self._compact_patience = compact_patience
         self._tracked = Tracked(
             context or ContextBudget(),
             Purse(
@@ -225,13 +229,7 @@ def supervised(options: Any = None, **settings: Any) -> SupervisedClient:
                 print(message)
             print(run.context.utilization, run.spending.spent)
     """
-    if options is None:
-        options = _sdk().ClaudeAgentOptions()
-    return SupervisedClient(options, **settings)
-
-
-def _client(options: Any) -> Any:
-    return _sdk().ClaudeSDKClient(options=options)
+    return SupervisedClient(options or _sdk().ClaudeAgentOptions(), **settings)
 
 
 def _sdk() -> Any:
@@ -249,9 +247,11 @@ def line_of(message: Any, session: str = "") -> dict[str, Any]:
     kind = type(message).__name__
     about = {"session_id": getattr(message, "session_id", None) or session}
     if kind in ("AssistantMessage", "UserMessage"):
-        content = message.content if isinstance(message.content, str) else [_block(each) for each in message.content]
-        inner: dict[str, Any] = {"role": "user", "content": content}
+        content = message.content
+        if not isinstance(content, str):
+            content = [{**vars(each), "type": BLOCKS.get(type(each).__name__, "other")} for each in content]
         about["parent_tool_use_id"] = message.parent_tool_use_id
+        inner: dict[str, Any] = {"role": "user", "content": content}
         if kind == "UserMessage":
             return {"type": "user", "message": inner, **about, "tool_use_result": message.tool_use_result}
         inner = {"id": message.message_id, "content": content}
@@ -262,9 +262,3 @@ def line_of(message: Any, session: str = "") -> dict[str, Any]:
         return {**vars(message), "type": "result", **about, "modelUsage": getattr(message, "model_usage", None) or {}}
     data = getattr(message, "data", None)
     return {"type": "system", "subtype": message.subtype, **data} if isinstance(data, dict) else {}
-
-
-def _block(block: Any) -> dict[str, Any]:
-    """Return a block of content. Only text and tools matter here."""
-    kinds = {"TextBlock": "text", "ToolUseBlock": "tool_use", "ToolResultBlock": "tool_result"}
-    return {**vars(block), "type": kinds.get(type(block).__name__, "other")}

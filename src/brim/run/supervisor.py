@@ -124,7 +124,7 @@ class Supervisor:
     ) -> None:
         self._tracked, self._face = tracked, face
         self._talk = Conversation(command, tracked, face, environ={**environ, RUN_ID: run}, cwd=cwd)
-        self._talk.person_said = self._next_turn
+        self._talk.person_said = self._take_turn
         self._task, self._on_limit, self._given = task or prompt, on_limit, given
         self._compact_patience = compact_patience
         self._waiting = [prompt, *then]
@@ -176,7 +176,7 @@ class Supervisor:
             refusals=self._refusals,
         )
 
-    def _next_turn(self, text: str) -> None:
+    def _take_turn(self, text: str) -> None:
         self._waiting.append(text)
         self._face.tell(f"the next turn: {fold(text, 100)}")
 
@@ -241,7 +241,7 @@ class Supervisor:
         else:
             self._refusals += 1
             said = talk.refused or (talk.ended.text if talk.ended is not None else "") or "it does not say why"
-            last = "; it is asked no more" if self._refusals == MOST_REFUSALS else ""
+            last = "; brim won't ask again" if self._refusals == MOST_REFUSALS else ""
             self._face.tell(f"the agent did not compact: {said if in_time else 'it took too long'}{last}")
         if self._last is not None:
             self._last = replace(self._last, is_full=False)
