@@ -48,9 +48,9 @@ def count(options: Namespace) -> int:
         raise InputError("nothing to count: give text, files or folders, or pipe text in; brim count --help shows how")
     counter = counter_for(config["model"], mode=config["mode"])
     found, skipped, failed = _count_all(list(sources(options.inputs or ["-"])), counter)
+    if not found and failed:
+        return 2
     if not found:
-        if failed:
-            return 2
         raise InputError("no text there to count")
     total = sum((each for _, each in found), Count(0))
     emit(Counted(config["model"], getattr(counter, "encoding", None), found, total, skipped), _view, options.as_json)
@@ -115,30 +115,25 @@ class Counted(Record):
             "skipped": self.skipped,
         }
 
-    def against_window(self) -> str:
-        """Return the share of the model's window, and whether it fits: the upper end of the interval decides."""
-        if not self.window:
-            return ""
-        over = "  does not fit" if self.total.low > self.window else "  may not fit"
-        verdict = "" if self.total.high <= self.window else over
-        return f"{share(self.total, self.window)} of {self.model}'s {self.window:,}{verdict}"
-
 
 def _view(counted_: Counted) -> str:
-    found, total = counted_.found, counted_.total
+    found, total, window = counted_.found, counted_.total, counted_.window
+    of_window = ""
+    if window:  # whether it fits, the upper end of the interval decides
+        over = "  does not fit" if total.low > window else "  may not fit"
+        of_window = f"{share(total, window)} of {counted_.model}'s {window:,}{'' if total.high <= window else over}"
     if len(found) == 1:
-        parts = (counted(int(total), "token"), total.basis, _interval(total), counted_.against_window())
+        parts = (counted(int(total), "token"), total.basis, _interval(total), of_window)
         text = "  ".join(part for part in parts if part)
         if found[0][0].is_word:
             note(f"no file named {found[0][0].text}: counted as text")
     else:
         named = [*((source.name, each) for source, each in found), ("total", total)]
-        whole = counted_.window or total
         rows = [["tokens", "share", "basis", "interval", "of"]]
-        rows += [[f"{each:,}", share(each, whole), each.basis, _interval(each), name] for name, each in named]
+        rows += [[f"{each:,}", share(each, window or total), each.basis, _interval(each), name] for name, each in named]
         if total.low == total.high:
             rows = [[*row[:3], row[4]] for row in rows]
-        below = counted_.against_window() or f"share of the total, in {counted_.encoding or 'tokens'}"
+        below = of_window or f"share of the total, in {counted_.encoding or 'tokens'}"
         text = lines(heading(table(rows, right=(0, 1))), paint(below, "faint"))
     if total.note:
         note(total.note)

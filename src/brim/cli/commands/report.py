@@ -10,7 +10,7 @@ import os
 import time
 from argparse import ArgumentTypeError, Namespace
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 from functools import partial
 from html import escape
@@ -87,7 +87,9 @@ def report(options: Namespace) -> int:
     found = look(options.paths, days=options.days, project=options.project)
     if options.html:
         save(options.html, page(found, full=options.full, now=time.time()))
-    emit(found, show, options.as_json)
+    emit(found, show_summary, options.as_json)
+    if found.bill.sessions and not options.as_json:
+        print(f"\n{details(found)}")
     if options.html:
         note(f"wrote {os.path.abspath(options.html)}")
     note(*found.reading.failed)
@@ -96,16 +98,8 @@ def report(options: Namespace) -> int:
 
 def look(paths: list[str], *, days: int | None = None, project: str | None = None, most: int | None = None) -> Overview:
     """Return what happened in the sessions in *paths*, or in the agents' own folders, with a bar while it reads."""
-    days = days or (None if paths else DAYS)
-    index = usage_index(os.environ)
-    return read_sessions(paths, partial(sessions_report, days=days, project=project, index=index, most=most))
-
-
-def show(found: Overview) -> None:
-    """Print the report."""
-    show_summary(found)
-    if found.bill.sessions:
-        print(f"\n{details(found)}")
+    how: Any = {"days": days or (None if paths else DAYS), "project": project, "most": most}
+    return read_sessions(paths, partial(sessions_report, index=usage_index(os.environ), **how))
 
 
 def show_summary(found: Overview) -> None:
@@ -152,10 +146,7 @@ _YOURS = {"instruction": "your "}
 
 def summary(found: Overview, *, installed: bool) -> str:
     """Return the report in a few lines."""
-    rows = [(_period(found), _money(found)), *_facts(found)]
-    if not installed:
-        rows.append(("brim init", "keeps what the next compaction drops"))
-    return facts(rows)
+    return facts([*_facts(found), ("brim init", "" if installed else "keeps what the next compaction drops")])
 
 
 def one_line(found: Overview) -> str:
@@ -173,20 +164,11 @@ def one_line(found: Overview) -> str:
 def details(found: Overview) -> str:
     """Return the whole report: the few lines, then what they are made of."""
     names = Names()
-    parts = [_lost_table(found), _breaks_table(found, names), *(_waste_block(each, names) for each in found.waste)]
+    parts = [_lost_table(found), _breaks_table(found, names)]
+    for each in found.waste:  # the sum, the advice, and the largest
+        largest = [f"  {tokens}  {cut(name, 60)}" for tokens, _, name in _waste_rows(each, names)[:3]]
+        parts.append(lines(_waste_line(each), paint(f"  {ADVICE[each.kind]}", "faint"), *largest))
     return "\n\n".join([*filter(None, parts), paint(BASIS, "faint")])
-
-
-def _period(found: Overview) -> str:
-    return f"last {counted(found.days, 'day')}" if found.days else "in all"
-
-
-def _money(found: Overview) -> str:
-    bill = found.bill
-    text = f"{counted(bill.sessions, 'session')}   {_total(found)}"
-    if bill.client_sessions == bill.sessions:
-        text += f"   (clients' own total: {dollars(bill.client_total)})"
-    return text
 
 
 def _total(found: Overview) -> str:
@@ -197,8 +179,13 @@ def _total(found: Overview) -> str:
     return f"more than {dollars(total, up=False)}" if total else "unknown cost"
 
 
-def _facts(found: Overview) -> list[tuple[str, str]]:
+def _facts(found: Overview, between: str = "   ") -> list[tuple[str, str]]:
+    """Return the lines of the report; *between* separates the sums in the first one."""
+    bill, money = found.bill, [counted(found.bill.sessions, "session"), _total(found)]
+    if bill.client_sessions == bill.sessions:
+        money.append(f"(clients' own total: {dollars(bill.client_total)})")
     return [
+        (f"last {counted(found.days, 'day')}" if found.days else "in all", between.join(money)),
         ("money", _adding_up(found)),
         ("compactions", _lost(found.lost)),
         ("cache", _cache(found)),
@@ -320,30 +307,16 @@ def _break_rows(found: Overview, names: Names) -> list[list[str]]:
     rows = []
     for each in found.breaks:
         project = names.of(os.path.basename(found.projects.get(each.session, "")), "project")
-        part = f": {names.part(each.part)}" if each.part else ""
-        cause = _CAUSES[each.cause] + part + _pause(each.cause, each.pause)
+        cause = _CAUSES[each.cause] + (f": {names.part(each.part)}" if each.part else "")
+        if each.cause in ("pause", "resume") and each.pause is not None:
+            hours, minutes = divmod(round(each.pause / 60), 60)
+            cause += f" ({hours} h {minutes} min)" if hours else f" ({minutes} min)"
         rows.append([_when(each.time), cause, f"{each.tokens:,}", _amount(each.cost), each.session[:8], project])
     return rows
 
 
-def _pause(cause: str, pause: float | None) -> str:
-    if cause not in ("pause", "resume") or pause is None:
-        return ""
-    hours, minutes = divmod(round(pause / 60), 60)
-    return f" ({hours} h {minutes} min)" if hours else f" ({minutes} min)"
-
-
 def _when(moment: float | None) -> str:
     return in_calendar(moment, "%Y-%m-%d %H:%M") or "no date"
-
-
-def _waste_block(each: WasteSum, names: Names, most: int = 3) -> str:
-    """Return one kind of waste: the sum, the advice, and the largest."""
-    return lines(
-        _waste_line(each),
-        paint(f"  {ADVICE[each.kind]}", "faint"),
-        *(f"  {row[0]}  {cut(row[2], 60)}" for row in _waste_rows(each, names)[:most]),
-    )
 
 
 def _waste_rows(each: WasteSum, names: Names) -> list[list[str]]:
@@ -366,8 +339,7 @@ _TITLE = "What my coding agents did"
 def page(found: Overview, *, full: bool, now: float) -> str:
     """Return the report as one page of HTML that loads nothing; with *full*, paths and commands are in it."""
     names = Names(hidden=not full)
-    rows = [(_period(found), _money(found).replace("   ", " · ")), *_facts(found)]
-    shown = [[name, text] for name, text in rows if text]
+    shown = [[name, text] for name, text in _facts(found, " · ") if text]
     style = data_file(__file__, "report.css").decode()
     hidden = "" if full else " Names of files, commands and projects are left out."
     parts = [
@@ -404,8 +376,7 @@ def _breaks_section(found: Overview, names: Names) -> str:
     causes: Counter[str] = Counter()
     for each in found.breaks:
         causes[_CAUSES[each.cause]] += each.cost or 0
-    by_cause = causes.most_common()
-    sums, bars = [[cause, _amount(cost or None)] for cause, cost in by_cause], [cost for _, cost in by_cause]
+    sums, bars = [[cause, _amount(cost or None)] for cause, cost in causes.most_common()], sorted(causes.values())[::-1]
     head = ["when", "likely cause", "tokens", "cost", "session", "project"]
     return (
         "<h2>Cache breaks</h2><p>What the provider had cached was sent again, at the full price.</p>"
@@ -439,6 +410,9 @@ def _html_table(
 
 
 # Usage ----------------------------------------------------------------------------------------------------------
+
+
+COUNTS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
 
 def _day(text: str) -> str:
@@ -500,8 +474,10 @@ def show_usage(report: UsageReport) -> None:
     head = [by, "requests", "input", "output", "cache write", "cache read", "cost"]
     rows = [_cells(each, each.name or nameless) for each in report.sums]
     last = [_cells(report.total, "total")]
-    if report.rest:
-        last.append(_rest_cells(report.unattributed))
+    if rest := report.unattributed if report.rest else {}:
+        cost = f"{'> ' if rest['unpriced_sessions'] else ''}{dollars(rest['cost'] or 0)}"
+        cost = "unknown" if rest["cost"] is None else cost
+        last.append(["unattributed", "", *[f"{rest[count]:,}" for count in COUNTS], cost])
     if by in ("session", "branch"):
         head.append("project")
         rows = [[*row, each.project or "unknown"] for row, each in zip(rows, report.sums, strict=True)]
@@ -528,11 +504,4 @@ def show_usage(report: UsageReport) -> None:
 def _cells(each: Sum, name: str) -> list[str]:
     cost = "unknown" if each.unpriced_requests == each.requests and each.requests else dollars(each.cost)
     cost = f"> {dollars(each.cost, up=False)}" if 0 < each.unpriced_requests < each.requests else cost
-    tokens = (each.input_tokens, each.output_tokens, each.cache_creation_input_tokens, each.cache_read_input_tokens)
-    return [name, *[f"{count:,}" for count in (each.requests, *tokens)], cost]
-
-
-def _rest_cells(rest: Mapping[str, Any]) -> list[str]:
-    counts = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-    cost = "unknown" if rest["cost"] is None else f"{'> ' if rest['unpriced_sessions'] else ''}{dollars(rest['cost'])}"
-    return ["unattributed", "", *[f"{rest[count]:,}" for count in counts], cost]
+    return [name, *[f"{getattr(each, count):,}" for count in ("requests", *COUNTS)], cost]
