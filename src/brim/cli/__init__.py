@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from importlib import import_module
 
@@ -133,16 +134,15 @@ def _run(words: list[str]) -> int:
     name = " ".join(words[:2]) if " ".join(words[:2]) in COMMANDS else words[0]
     if name not in COMMANDS:
         return _overview(words)
-    command, parser = load(name), parser_of(name)
     rest = words[len(name.split()) :]
     # No option begins with a digit: the command says what is wrong with "-5/day".
-    amounts = [
-        word for word in rest if word[:1] == "-" and word[1:2].isdigit() and not word[1:].replace(".", "").isdigit()
-    ]
-    rest = [*[word for word in rest if word not in amounts], "--", *amounts] if amounts and "--" not in rest else rest
+    amounts = [word for word in rest if re.match(r"-\d(?![\d.]*$)", word)]
+    if amounts and "--" not in rest:
+        rest = [*(word for word in rest if word not in amounts), "--", *amounts]
+    parser = parser_of(name)
     # Python 3.11 loses what stands after "--" when options and arguments are mixed.
     parse = parser.parse_args if "--" in rest else parser.parse_intermixed_args
-    return command.run(parse(rest))
+    return load(name).run(parse(rest))
 
 
 def load(name: str) -> Command:
@@ -183,13 +183,11 @@ def _whole_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="brim")
     parser.add_argument("-V", "--version", action="version", version=f"brim {__version__}")
     commands = parser.add_subparsers()
-    inside = None
+    rules = commands.add_parser("rules").add_subparsers()
     for name in COMMANDS:
-        group, _, sub = name.partition(" ")
-        added = inside.add_parser(sub) if sub and inside is not None else commands.add_parser(group)
-        if group == "rules" and not sub:
-            inside = added.add_subparsers()
-        else:
+        if name != "rules":
+            inside, sub = (rules, name.removeprefix("rules ")) if " " in name else (commands, name)
+            added = inside.add_parser(sub)
             for add in load(name).options:
                 add(added)
     return parser
@@ -221,7 +219,6 @@ class _Help(argparse.HelpFormatter):
 
 def _paragraph(text: str, width: int) -> str:
     """Return *text* in lines of at most *width*; a row is an indented word, two spaces or more, and a text."""
-    import re
     import textwrap
 
     parts: list[tuple[str, str]] = []

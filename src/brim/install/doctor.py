@@ -225,17 +225,17 @@ class _Doctor:
         python = interpreter_of(launcher)
         if not os.access(launcher, os.X_OK):
             yield Finding(WRONG, "launcher", f"{launcher}: missing, so no hook runs", FIX)
-        elif not os.access(python, os.X_OK):
+            return
+        if not os.access(python, os.X_OK):
             yield Finding(WRONG, "launcher", f"{launcher}: its Python {python or '?'} is gone, so no hook runs", FIX)
+            return
+        seconds, alone, reason = probe(launcher, python, agent, self.here.environ)
+        facts: dict[str, Any] = {"answers": not reason, "seconds": seconds, "python_seconds": alone}
+        if seconds is None or alone is None:
+            yield Finding(WRONG, "hook", f"does not answer: {reason}", FIX, **facts)
         else:
-            seconds, alone, reason = probe(launcher, python, agent, self.here.environ)
-            facts: dict[str, Any] = {"answers": not reason, "seconds": seconds, "python_seconds": alone}
-            if seconds is None or alone is None:
-                yield Finding(WRONG, "hook", f"does not answer: {reason}", FIX, **facts)
-            else:
-                took, bare = round(seconds * 1000), round(alone * 1000)
-                text = f"answers in {took} ms (median of {RUNS}; Python alone takes {bare})"
-                yield Finding(OK, "hook", text, **facts)
+            took, bare = round(seconds * 1000), round(alone * 1000)
+            yield Finding(OK, "hook", f"answers in {took} ms (median of {RUNS}; Python alone takes {bare})", **facts)
 
     def _switched_off(self) -> Iterator[Finding]:
         until = paused_until(self.here.home)
@@ -404,7 +404,7 @@ def _fix(here: Installation) -> tuple[list[str], list[str]]:
                 again.append(here.plan_again(target))
         except BrimError as error:
             problems.append(str(error))
-    again, out = ([change for change in changes if change.changes] for changes in (again, out))
+    again, out = [each for each in again if each.changes], [each for each in out if each.changes]
     here.apply(again, installing=True)
     here.apply([*out, *orphans], installing=False)
     here.remove_resident_server()
@@ -414,8 +414,7 @@ def _fix(here: Installation) -> tuple[list[str], list[str]]:
     is_installed = bool(fixed or here.installed())
     if is_installed:
         fixed += [f"{path} rewritten" for path in install_launchers(here.home)]
-        if not os.path.lexists(here.database):
-            fixed.append(f"{here.home}: has a store now")
+        fixed += [] if os.path.lexists(here.database) else [f"{here.home}: has a store now"]
     stores, broken = here.upgrade_stores(create=is_installed)
     fixed += [f"{path} updated; as it was, it's kept in {kept}" for path, kept in stores.items() if kept]
     return fixed, problems + broken
