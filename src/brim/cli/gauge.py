@@ -26,7 +26,7 @@ from brim.tracking.readers.stream import subagent_of
 from brim.tracking.windows import SOURCES
 
 LEAST_WIDTH = 20
-"""Columns that a gauge needs; in fewer there is only the number, since lines that wrap cannot be drawn in place."""
+"""Columns that a gauge needs. Below that, only the number is shown: lines that wrap can't be drawn in place."""
 
 MOST_ROWS = 6
 """Rows that a list gets at most; the rest is summed up in one."""
@@ -39,7 +39,7 @@ _NAMES = 11
 _SHORTEST_BAR, _LONGEST_BAR = 8, 40
 
 PAUSE = 0.05
-"""Seconds between two drawings at least: an eye follows no faster, and a long stream is not held up by its picture."""
+"""Least seconds between two drawings: faster can't be seen, and would slow down a long stream."""
 
 MOST_COLUMNS = 100
 """A wider gauge isn't easier to read."""
@@ -101,7 +101,7 @@ def plan_lines(windows: Sequence[PlanWindow], now: float) -> list[str]:
 
 
 def colour_of(reading: Reading) -> str:
-    """Return the colour of how full it is: that of the highest threshold it is over."""
+    """Return the colour of the gauge: that of the highest threshold that is passed."""
     if reading["utilization"] >= reading["compact_threshold"]:
         return "red"
     return "yellow" if reading["utilization"] >= reading["warn_threshold"] else "green"
@@ -271,7 +271,7 @@ class View:
 
 
 class Screen:
-    """Draws on standard output, from the line of the cursor downwards. Its end leaves the last drawing there."""
+    """Draws on standard output, from the cursor's line downwards. The last drawing stays."""
 
     def __init__(self) -> None:
         self._drawn: list[str] = []
@@ -303,7 +303,7 @@ class Screen:
 
 
 def size() -> os.terminal_size:
-    """Return the terminal's columns and rows as they are now: a window can be resized, a variable cannot tell."""
+    """Return the terminal's current size: unlike a variable, it follows when the window is resized."""
     try:
         found = os.get_terminal_size(sys.stdout.fileno())
     except (OSError, ValueError):

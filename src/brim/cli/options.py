@@ -50,7 +50,7 @@ def command(*options: Adder) -> Callable[[Callable[[Namespace], int]], Command]:
 
 
 def option(*names: str, completer: Callable[..., list[str]] | None = None, **settings: Any) -> Adder:
-    """Return what adds one option or argument to a parser; *completer* completes it in a shell."""
+    """Return a function that adds one option or argument to a parser; *completer* completes it in a shell."""
 
     def add(parser: ArgumentParser) -> None:
         added: Any = parser.add_argument(*names, **settings)
@@ -61,7 +61,7 @@ def option(*names: str, completer: Callable[..., list[str]] | None = None, **set
 
 
 def one_of(*options: Adder) -> Adder:
-    """Return what adds *options* of which only one may be given."""
+    """Return a function that adds *options*, of which only one may be given."""
 
     def add(parser: ArgumentParser) -> None:
         group: Any = parser.add_mutually_exclusive_group()
@@ -121,7 +121,7 @@ def text_of(given: str) -> str:
 
 
 def values_by_key(option: str, given: Iterable[str] | None) -> dict[str, list[str]]:
-    """Return what *option* was *given* as ``KEY=VALUE``, any number of times."""
+    """Return the values *given* to *option* as ``KEY=VALUE``, by key."""
     found: dict[str, list[str]] = {}
     for pair in given or ():
         key, equals, value = pair.partition("=")
@@ -135,7 +135,7 @@ def values_by_key(option: str, given: Iterable[str] | None) -> dict[str, list[st
 
 
 class _Here(Workspace):
-    """A person's workspace: says which settings are set and ignored, and that a store was brought up to date."""
+    """A person's workspace, which warns of ignored settings and says when a store was brought up to date."""
 
     @cached_property
     def config(self) -> Config:
@@ -162,7 +162,7 @@ class _Here(Workspace):
 
 
 def tell_kept(database: Database) -> None:
-    """Say where *database* is kept as it was, if it has just been brought up to date."""
+    """Say where the old copy of *database* is, if it has just been brought up to date."""
     if database.kept:
         note(home_path(f"{database.path} was brought up to date; as it was, it's kept in {database.kept}"))
 
@@ -209,13 +209,12 @@ def complete_model(prefix: str, **_: object) -> list[str]:
 
 
 def tokens(help: str, type: Any = None) -> Adder:
-    """Return what adds ``--tokens``, a token budget; its old name is ``--token-budget``."""
-
+    """Return a function that adds ``--tokens``, a token budget; its old name is ``--token-budget``."""
     return option("--tokens", "--token-budget", dest="token_budget", type=type, metavar="N", help=help)
 
 
 def planning(budget: str) -> Adder:
-    """Return what adds the options of a plan; *budget* is the help of ``--tokens``."""
+    """Return a function that adds the options of a plan; *budget* is the help of ``--tokens``."""
 
     def add(parser: ArgumentParser) -> None:
         from argparse import BooleanOptionalAction
@@ -234,7 +233,7 @@ def planning(budget: str) -> Adder:
 
 
 def planning_flags(options: Namespace, budget_key: str) -> dict[str, object]:
-    """Return what ``planning`` was given, by setting; ``--tokens`` is that of *budget_key*."""
+    """Return the options of ``planning`` by setting; ``--tokens`` sets *budget_key*."""
     return {
         budget_key: options.token_budget,
         "model": options.model,
@@ -257,7 +256,7 @@ def add_scope(parser: ArgumentParser) -> None:
 
 
 def scope_option(name: str) -> dict[str, Any]:
-    """Return what makes an option set ``scope`` to *name*."""
+    """Return the arguments that make an option set ``scope`` to *name*."""
     return {"dest": "scope", "action": "store_const", "const": name}
 
 
@@ -269,7 +268,7 @@ def scope_of(options: Namespace, workspace: Workspace) -> str:
 
 
 def tell_trust(workspace: Workspace) -> None:
-    """Say so if agents would not be told this project's rules, or not all of them."""
+    """Warn if agents don't hear this project's rules, or not all of them."""
     stored = workspace.project and os.path.exists(os.path.join(workspace.project, ".brim", "brim.db"))
     if stored and not workspace.trusted:
         note("this project isn't trusted, so agents don't hear its rules: see 'brim trust'")
@@ -280,7 +279,7 @@ def tell_trust(workspace: Workspace) -> None:
 
 
 def rule(name: str = "id", *, metavar: str = "RULE", several: bool = False, optional: bool = False) -> Adder:
-    """Return what adds the argument *name*, a rule or *several*, and completes ids and names."""
+    """Return a function that adds the argument *name*, one rule or *several*, and completes ids and names."""
     return option(
         name,
         metavar=metavar,
@@ -302,7 +301,7 @@ def complete_rule(prefix: str, **_: object) -> list[str]:
 
 
 def add_situation(parser: ArgumentParser) -> None:
-    """Add the options that say what the situation is."""
+    """Add the options that describe the situation."""
     about = parser.add_argument_group("the situation", "what you don't give is inferred, or left open")
     about.add_argument("--file", action="append", metavar="FILE", help="file that is worked on; may be repeated")
     about.add_argument("--task", metavar="TASK", help="such as testing (default: from the prompt)")
@@ -316,7 +315,7 @@ def add_situation(parser: ArgumentParser) -> None:
 
 
 def situation_of(options: Namespace, workspace: Workspace) -> Context:
-    """Return the situation that ``add_situation`` was given, completed from the project and the environment."""
+    """Return the situation that the options describe, completed from the project and the environment."""
     from brim.activation.context import Context
 
     given = {name: value for name in ("environment", "project_type", "branch") if (value := getattr(options, name))}
@@ -335,7 +334,7 @@ def situation_of(options: Namespace, workspace: Workspace) -> Context:
 
 
 def need_person(what: str) -> None:
-    """Raise if an agent runs this command: *what* it does loosens something, and only a person may do that."""
+    """Raise if an agent runs this command: *what* it does loosens something, which only a person may do."""
     if agent := agents_environment(os.environ):
         by = f"and this command was run by {agent}" if agent != "an agent" else "and an agent ran this command"
         raise PersonNeeded(
@@ -355,7 +354,7 @@ def add_yes(parser: ArgumentParser) -> None:
 
 
 def says_yes(question: str, *, yes: bool, no: str = "nothing was changed") -> bool:
-    """Whether to go on: *yes*, or a person at the terminal agrees. If not, *no* is printed."""
+    """Whether to go on: *yes* was given, or a person at the terminal agrees. If not, print *no*."""
     if yes:
         return True
     if not is_person_there():
@@ -400,7 +399,7 @@ def one_key(question: str) -> str:
 
 
 def answer(question: str, *, at_end: str = "") -> str:
-    """Ask on standard error, so that standard output stays clean, and return what was typed, *at_end* if nothing."""
+    """Ask on standard error, so that standard output stays clean; return the answer, *at_end* if there is none."""
     if sys.stdout is not None:
         sys.stdout.flush()
     print(question, end="", file=sys.stderr, flush=True)

@@ -34,12 +34,25 @@ PROGRESS_FILES = 1_000
 """Files to read from which on it does, however small they are."""
 
 
-def emit(result: Result, view: str | Callable[[Result], str | None], as_json: bool, *, code: int = 0) -> int:
-    """Print *result* as JSON (its ``to_dict()``, or itself) or as *view*, which may be made of it; return *code*."""
+def emit(
+    result: Result,
+    view: str | Callable[[Result], str | None],
+    as_json: bool,
+    *notes: str,
+    empty: str = "",
+    code: int = 0,
+) -> int:
+    """Print *result* as JSON (its ``to_dict()``, or itself) or as *view*, which may be made of it; return *code*.
+
+    A person is told *empty* where there is nothing to show. The *notes* follow in either case.
+    """
     if as_json:
         say_json(result.to_dict() if hasattr(result, "to_dict") else result)
     elif text := view if isinstance(view, str) else view(result):
         print(text)
+    else:
+        note(empty)
+    note(*notes)
     return code
 
 
@@ -90,7 +103,7 @@ def note(*texts: str) -> None:
 
 
 def tell(text: str) -> None:
-    """Print to standard error, after what was printed before; nowhere if that is closed."""
+    """Print to standard error, after everything printed before; do nothing if it's closed."""
     if sys.stdout is not None:
         sys.stdout.flush()
     if sys.stderr is not None:
@@ -98,7 +111,7 @@ def tell(text: str) -> None:
 
 
 def prepare_output() -> None:
-    """Write characters that the terminal cannot show as their codes, so that none can stop an answer."""
+    """Escape characters that the terminal can't show, so that printing never fails."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -160,7 +173,7 @@ def listed(rows: list[list[str]], most: int = 100) -> tuple[list[list[str]], str
 
 
 def lines(*parts: str) -> str:
-    """Return those of *parts* that say something, each on its own line."""
+    """Return the non-empty *parts*, one per line."""
     return "\n".join(part for part in parts if part)
 
 
@@ -307,7 +320,7 @@ class Progress:
         self.clear()
 
     def advance(self, size: int) -> None:
-        """Go on by *size*."""
+        """Move the bar on by *size*."""
         self._done += size
         percent = min(100, 100 * self._done // self._size) if self._size else 100
         if self._shown and percent != self._percent:
@@ -315,7 +328,7 @@ class Progress:
             self._write(f"\r{self._doing} [{'#' * (percent * 3 // 10):-<30}] {percent:>3}%")
 
     def clear(self) -> None:
-        """Make room for a line; the bar comes back when it goes on."""
+        """Remove the bar, to make room for a line; it comes back with the next step."""
         if self._shown:
             self._percent = -1
             self._write("\r\x1b[K")
@@ -341,7 +354,7 @@ class ReadingProgress(Progress):
         super().__init__(0, shown_from=1, doing="reading")
 
     def __call__(self, size: int, total: int, files: int) -> None:
-        """Go on by *size* of *total* bytes in *files*."""
+        """Move the bar on by *size* of *total* bytes in *files*."""
         self._size = total
         self._shown = _is_terminal(sys.stderr) and (total >= PROGRESS_FROM or files >= PROGRESS_FILES)
         self.advance(size)

@@ -59,12 +59,12 @@ from brim.tracking.readers.fields import items, value
 from brim.workspace import DATABASE, Workspace
 
 OK, OFF, WRONG = "ok", "off", "wrong"
-"""It works; it isn't used, or is worth knowing; it has to be corrected."""
+"""Works; isn't used, or is only worth knowing; has to be corrected."""
 FIX = "brim doctor --fix"
 RUNS = 3
 RULE = "Say that brim answers."
 SECONDS = 10.0
-"""A launcher that takes longer doesn't answer."""
+"""Seconds after which a launcher counts as not answering."""
 LOG_LINES = 3
 UNASKED = {"codex": "what Codex types into a command that runs already, and its web searches"}
 """Calls that an agent makes without asking its hooks, so that no rule can refuse them."""
@@ -113,7 +113,7 @@ def diagnose(
     fix: bool = False,
     tool_tokens: Callable[[str | None], int | None] = lambda _: None,
 ) -> Diagnosis:
-    """Look at everything; with *fix*, correct what needs no decision, and look again.
+    """Check everything; with *fix*, correct what doesn't need a decision, and check again.
 
     *tool_tokens* returns what the tools of the MCP server take for a model, None if it isn't installed.
     """
@@ -385,7 +385,7 @@ class _Doctor:
 
 
 def _fix(here: Installation) -> tuple[list[str], list[str]]:
-    """Correct what needs no decision; return what was corrected, and what could not be.
+    """Correct what doesn't need a decision; return what was corrected, and what couldn't be.
 
     Hooks in the settings are put right, taken out of projects that have them for every project already, and forgotten
     for projects that are gone. Launchers are written, and stores updated.

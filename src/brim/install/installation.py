@@ -301,7 +301,7 @@ class Installed:
 
     @property
     def exit_code(self) -> int:
-        """1 if the answer is no."""
+        """1 if nothing was installed, or not everywhere."""
         return 1 if self.reason or self.is_tracked else 0
 
     @property
@@ -537,7 +537,7 @@ def uninstall(
 
 
 def pause(environ: Mapping[str, str], *, seconds: float | None = None, paused: bool = True) -> dict[str, Any]:
-    """Let every hook say nothing, for *seconds* or until ``resume``; return what changed."""
+    """Silence every hook, for *seconds* or until ``resume``; return what changed."""
     home, now = user_folder(environ), time.time()
     path, was = os.path.join(home, PAUSED), paused_until(home)
     until = 0.0 if not paused else float("inf") if seconds is None else now + seconds

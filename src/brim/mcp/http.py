@@ -88,7 +88,7 @@ def token_file(home: str) -> str:
 
 
 def read_token(home: str) -> str:
-    """Return the token, made now if there is none. One that others can read or have written is refused."""
+    """Return the token, and make one if there is none. A file that others can read or write is refused."""
     path = token_file(home)
     try:
         os.makedirs(home, 0o700, exist_ok=True)

@@ -145,7 +145,7 @@ _ESCAPE = re.compile(
 
 
 class Lines:
-    """The lines of a client, as the SDK reads them: one that it cannot read is left without an answer, for ever."""
+    """A client's lines, cleaned up: the SDK never answers a line that it can't read."""
 
     def __init__(self, file: TextIO) -> None:
         self._file = file
@@ -167,7 +167,7 @@ def with_whole_characters(line: str) -> str:
 
 
 def standard_input() -> TextIO:
-    """Return what a client writes. What this process starts finds standard input empty, and cannot take a line."""
+    """Return the client's stream. Programs that this process starts get an empty standard input instead."""
     if sys.stdin is None or sys.stdout is None:
         raise InputError("standard input and output are closed, and a client talks to 'brim mcp' there; see --http")
     wire = os.dup(sys.stdin.fileno())

@@ -103,9 +103,9 @@ def _list(options: Namespace) -> int:
         groups = groupby(zip(shown, rest, strict=True), key=lambda pair: pair[0].key.rpartition(".")[0])
         return heading(f"{first}\n" + "\n\n".join("\n".join(line for _, line in group) for _, group in groups))
 
-    emit({each.key: _setting_dict(each, found) for each in shown}, view if shown else "", options.as_json)
-    note("" if shown else f"no setting matches {options.key}")
-    return 0 if shown else 1
+    result = {each.key: _setting_dict(each, found) for each in shown}
+    nothing = "" if shown else f"no setting matches {options.key}"
+    return emit(result, view if shown else "", options.as_json, nothing, code=0 if shown else 1)
 
 
 def _get(options: Namespace) -> int:
@@ -150,12 +150,12 @@ def _unset(options: Namespace) -> int:
     found = edit.config.values.get(options.key)
     left = {} if found is None else {"value": found.value, "origin": found.origin}
     said = f"{options.key} is no longer set in {home_path(edit.path)}" if edit.changes else ""
-    emit({"key": options.key, "file": edit.path, "changed": edit.changes, **left}, said, options.as_json)
-    if not edit.changes and not options.as_json:
-        note(f"{options.key} isn't set in {edit.path}; nothing was changed")
+    unchanged = f"{options.key} isn't set in {edit.path}; nothing was changed"
+    stays = ""
     if found is not None and found.origin != "default":
-        note(f"{KNOWN[options.key].shown(found.value)} is in force, set by {home_path(found.origin)}")
-    return 0
+        stays = f"{KNOWN[options.key].shown(found.value)} is in force, set by {home_path(found.origin)}"
+    result = {"key": options.key, "file": edit.path, "changed": edit.changes, **left}
+    return emit(result, said, options.as_json, stays, empty=unchanged)
 
 
 def _path(options: Namespace) -> int:

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from brim import history
-from brim.cli.options import add_json, add_model, command, one_of, option, settings, whole_number
+from brim.cli.options import add_json, add_model, command, option, settings, whole_number
 from brim.cli.output import (
     basis_of,
     count_fields,
@@ -270,10 +270,8 @@ def check(options: Namespace) -> int:
 
 @command(
     FILE,
-    one_of(
-        option("--in-place", action="store_true", help="change the file, and keep the old one as FILE.bak"),
-        option("--dry-run", action="store_true", help="list what would change, and write nothing"),
-    ),
+    option("--in-place", action="store_true", help="change the file, and keep the old one as FILE.bak"),
+    option("--dry-run", action="store_true", help="list what would change, and write nothing"),
     option("--restore-calls", action="store_true", help="add a stub call for a result without one; don't drop it"),
     PROVIDER,
     add_json,
@@ -293,6 +291,8 @@ def repair(options: Namespace) -> int:
     """
     if options.in_place and options.file == "-":
         raise InputError("--in-place needs a file: standard input cannot be written")
+    if options.in_place and options.dry_run:
+        raise InputError("--in-place and --dry-run: use one of them")
     document = read_document(options.file)
     if document.lines is not None and not options.dry_run:
         raise InputError(f"{document.name}: a transcript is only checked, never written: use --dry-run")

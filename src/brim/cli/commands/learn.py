@@ -278,10 +278,8 @@ def feedback(options: Namespace) -> int:
         printable(f"{options.verdict}: {named(changed)}"),
         f"confirmed {usage.confirmed:,}, overridden {usage.overridden:,}, confidence {before:.2f} -> {after:.2f}",
     )
-    emit(as_object(changed), view, options.as_json)
-    if usage.overridden > usage.confirmed + 1:
-        note(f"overridden more often than confirmed: change it with 'brim rules edit {changed.id}', or remove it")
-    return 0
+    hint = f"overridden more often than confirmed: change it with 'brim rules edit {changed.id}', or remove it"
+    return emit(as_object(changed), view, options.as_json, hint if usage.overridden > usage.confirmed + 1 else "")
 
 
 # In an editor ----------------------------------------------------------------------------------------------------
@@ -323,8 +321,8 @@ def edit(options: Namespace) -> int:
     view = f"unchanged: {named(behavior)}"
     if fields:
         view = lines(f"changed: {named(behavior)}: {', '.join(fields)}", f"tokens: {tokens_line(tokens)}")
-    emit({"changed": fields, "behavior": as_object(behavior), "tokens": tokens}, view, options.as_json)
-    return 1 if new is None else 0
+    result = {"changed": fields, "behavior": as_object(behavior), "tokens": tokens}
+    return emit(result, view, options.as_json, code=1 if new is None else 0)
 
 
 def _edited(old: Behavior, path: str) -> Behavior | None:

@@ -284,12 +284,9 @@ def _show(name: str, options: Namespace) -> int:
     below = [each for each in scopes if "/" in each.scope]
     shown = [_table(projects, now) if projects else "", scope_table(below) if below else ""]
     result = {"projects": [each.to_dict() for each in projects], **_scopes_dict(scopes, more)}
-    emit(result, "\n\n".join(filter(None, shown)), options.as_json)
-    if more:
-        note(f"{more:,} more: --most {len(scopes) + more} shows all")
-    if not projects and not options.as_json:
-        note("nothing counted and no limit yet: brim limit 5/day sets a limit of $5.00 per day for this project")
-    return 0
+    rest = f"{more:,} more: --most {len(scopes) + more} shows all" if more else ""
+    empty = "nothing counted and no limit yet: brim limit 5/day sets a limit of $5.00 per day for this project"
+    return emit(result, "\n\n".join(filter(None, shown)), options.as_json, rest, empty=empty)
 
 
 def _scopes_dict(scopes: list[ScopeStatus], more: int) -> dict[str, object]:
@@ -413,12 +410,10 @@ def _status(under: str, options: Namespace) -> int:
     if os.path.exists(here().database):
         with Money() as money:
             found, more = money.scopes(under, options)
-    emit(_scopes_dict(found, more), scope_table(found) if found else "", options.as_json)
-    if more:
-        note(f"{more:,} more: --most {len(found) + more} shows all, 'brim ledger status SCOPE' what is below one")
-    if not found and not options.as_json:
-        note(f"{f'nothing known about {under}' if under else 'nothing spent, no limit'} yet")
-    return 0
+    rest = f"{more:,} more: --most {len(found) + more} shows all, 'brim ledger status SCOPE' what is below one"
+    empty = f"{f'nothing known about {under}' if under else 'nothing spent, no limit'} yet"
+    view = scope_table(found) if found else ""
+    return emit(_scopes_dict(found, more), view, options.as_json, rest if more else "", empty=empty)
 
 
 def _answer(money: Money, action: str, scope: str, amount: str, options: Namespace) -> int:

@@ -100,11 +100,10 @@ def _show(options: Namespace) -> int:
     text = render_index(View(entries), os.path.dirname(writer.scratch_path))
     path = os.path.join(options.worktree, writer.scratch_path)
     found = {"path": path, "entries": len(entries), "broken": journal.broken, "text": text}
-    emit(found, text.rstrip("\n") if entries else "", options.as_json)
-    if not entries:
-        note("no entry matches" if journal.entries else f"nothing is kept yet in {writer.folder}")
-        return 1
-    return 0
+    if entries:
+        return emit(found, text.rstrip("\n"), options.as_json)
+    nothing = "no entry matches" if journal.entries else f"nothing is kept yet in {writer.folder}"
+    return emit(found, "", options.as_json, nothing, code=1)
 
 
 def _list(options: Namespace) -> int:
@@ -116,13 +115,11 @@ def _list(options: Namespace) -> int:
     rows += [[f"#{each.number}", _time(each.time), each.kind, each.session[:8], sentence(each, 80)] for each in shown]
     view = heading(table(rows, right=(0,), optional=(3, 1))) if shown else ""
     listing = {"entries": [entry.to_dict() for entry in shown], "of": len(found), "broken": journal.broken}
-    emit(listing, view, options.as_json)
-    if len(shown) < len(found) and not options.as_json:
-        note(f"{len(found) - len(shown):,} older are not shown: use a larger --limit")
+    older = f"{len(found) - len(shown):,} older are not shown: use a larger --limit" if shown != found else ""
+    broken = f"{counted(journal.broken, 'unreadable line')} of the journal left out" if journal.broken else ""
     nothing = "no entry matches" if options.kind or options.session else "nothing is kept yet"
-    broken = f"{counted(journal.broken, 'unreadable line')} of the journal left out"
-    note(broken if journal.broken else "", "" if shown else nothing)
-    return 0 if shown else 1
+    notes = ("" if options.as_json else older, broken, "" if shown else nothing)
+    return emit(listing, view, options.as_json, *notes, code=0 if shown else 1)
 
 
 def _get(options: Namespace) -> int:
@@ -197,10 +194,8 @@ def _clean(options: Namespace) -> int:
     stays = os.path.isdir(folder)
     done = f"brim's files in {shown} are removed" if stays else f"{shown} is removed"
     view = lines(done, *(f"kept for 30 days: {home_path(path)}" for path in kept))
-    emit({**found, "kept": kept}, view, options.as_json)
-    if stays:
-        note(f"{shown} holds files that brim did not write: they stay")
-    return 0
+    others = f"{shown} holds files that brim did not write: they stay" if stays else ""
+    return emit({**found, "kept": kept}, view, options.as_json, others)
 
 
 def _worktree(given: str | None) -> str:
@@ -318,14 +313,10 @@ def lost(options: Namespace) -> int:
         note(f"{found.path}: {counted(found.broken, 'line')} could not be read")
     if options.again:
         text = found.again()
-        emit({"text": text}, printable_lines(text), options.as_json)
-        if not text and not options.as_json:
-            note("nothing to give back" if found.compactions else "no compaction is known")
-        return 0 if text else 1
-    emit(found, _view, options.as_json)
-    if not found.compactions and not options.as_json:
-        note("no compaction is known" + (f" of session {session}" if session else " yet"))
-    return 0 if found.compactions else 1
+        empty = "nothing to give back" if found.compactions else "no compaction is known"
+        return emit({"text": text}, printable_lines(text), options.as_json, empty=empty, code=0 if text else 1)
+    empty = "no compaction is known" + (f" of session {session}" if session else " yet")
+    return emit(found, _view, options.as_json, empty=empty, code=0 if found.compactions else 1)
 
 
 def printable_lines(text: str) -> str:

@@ -456,9 +456,8 @@ def usage(options: Namespace) -> int:
     plan = () if paths else current_plan_windows(os.environ, time.time(), options.agent or "")
     make = partial(usage_report, by=by, utc=options.utc, index=index, plan_windows=plan, **filters)
     report = read_sessions(paths, make, (options.agent,) if options.agent else AGENTS)
-    emit(report, show_usage, options.as_json)
-    note(*report.reading.failed)
-    return 2 if report.reading.lacks(paths) else 0
+    code = 2 if report.reading.lacks(paths) else 0
+    return emit(report, show_usage, options.as_json, *report.reading.failed, code=code)
 
 
 def show_usage(report: UsageReport) -> None:

@@ -316,10 +316,9 @@ def restore(options: Namespace) -> int:
         *(f"{named(each)} is not removed: it is {each.status}" for each in already),
     )
     found = {"unforgotten": [as_object(each) for each in back], "unchanged": [each.id for each in already]}
-    emit(found, view, options.as_json)
     replaced = [each.superseded_by for each in back if each.status is Status.SUPERSEDED and not options.as_json]
-    note(*(f"{other} has taken its place, so agents are still not told it" for other in replaced))
-    return 0
+    notes = [f"{other} has taken its place, so agents are still not told it" for other in replaced]
+    return emit(found, view, options.as_json, *notes)
 
 
 @command(
@@ -393,14 +392,14 @@ def connect(options: Namespace) -> int:
         what = f"connected: {named(source)} {edge.kind} {named(target)}"
         if options.remove:
             removed = scopes.remove_edge(edge.source, edge.target, edge.kind, now=now)
-            if not removed:
-                note(f"{named(source)} has no such connection: brim rules show {source.id}")
             result = {"edge": edge_object(edge), "removed": removed}
-            return emit(result, printable(f"dis{what}") if removed else "", options.as_json, code=int(not removed))
+            if removed:
+                return emit(result, printable(f"dis{what}"), options.as_json)
+            missing = f"{named(source)} has no such connection: brim rules show {source.id}"
+            return emit(result, "", options.as_json, missing, code=1)
         edge, old, refusals = connect_rules(scopes, edge, now=now)
     was = "" if old is None or old.weight == edge.weight else f", was {old.weight:g}"
     found = {"edge": edge_object(edge), "changed": old is not None, "followed": not refusals}
-    emit(found, printable(f"{what}, weight {edge.weight:g}{was}"), options.as_json)
-    resting = [end for end in (source, target) if not end.live]
-    note(*refusals, *(f"{named(end)} is {end.status}: the connection rests as long as it is" for end in resting))
-    return 0
+    ends = [end for end in (source, target) if not end.live]
+    resting = [f"{named(end)} is {end.status}: the connection rests as long as it is" for end in ends]
+    return emit(found, printable(f"{what}, weight {edge.weight:g}{was}"), options.as_json, *refusals, *resting)

@@ -113,9 +113,7 @@ def run(options: Namespace) -> int:
             task=options.task,
             on_limit=options.on_limit.replace("-", "_"),  # ``brim limit`` has it as ``wrap-up``
         )
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # they end the turn, not brim
-            signal.signal(number, lambda number, _: supervisor.signalled(number))
-        signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # brim outlives an agent that stops reading
+        _catch_signals(supervisor)
         if face.can_ask:
             listen(supervisor.typed, face)
         report = supervisor.run()
@@ -194,6 +192,13 @@ def _is_input_there() -> bool:
     if not ready:
         note(f"no standard input after {INPUT_PATIENCE:.0f} s: going on without it (add '< /dev/null')")
     return bool(ready)
+
+
+def _catch_signals(supervisor: Supervisor) -> None:
+    """Let signals end the turn, not brim; ignore SIGPIPE, so that brim outlives an agent that stops reading."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, _: supervisor.signalled(number))
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
 
 
 # What is shown ---------------------------------------------------------------------------------------------------

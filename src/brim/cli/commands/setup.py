@@ -117,9 +117,8 @@ def init(options: Namespace) -> int:
         asked = Namespace(folder=None, as_list=False, remove=False, yes=options.yes, dry_run=False, as_json=False)
         if trust.run(asked):
             note("until you trust it, agents hear only your own rules: 'brim trust' asks again")
-    emit(done, _show, options.as_json)
-    note(*done.problems, *([done.reason] if done.reason else done.skipped.values()))
-    return done.exit_code
+    left = [done.reason] if done.reason else done.skipped.values()
+    return emit(done, _show, options.as_json, *done.problems, *left, code=done.exit_code)
 
 
 @command(START_TOKENS, add_json)
@@ -134,11 +133,9 @@ def upgrade(options: Namespace) -> int:
     if options.token_budget is not None:
         need_person("changes settings")
     done = installation.upgrade(os.environ, working_folder(), token_budget=options.token_budget)
-    emit(done, _show_upgraded, options.as_json)
-    note(*(f"{path}: its hooks are out of date: 'brim init' updates them" for path in done.differ), *done.broken)
-    if not done.files:
-        note("brim isn't installed in any agent: run 'brim init'")
-    return done.exit_code
+    notes = [f"{path}: its hooks are out of date: 'brim init' updates them" for path in done.differ] + done.broken
+    notes += [] if done.files else ["brim isn't installed in any agent: run 'brim init'"]
+    return emit(done, _show_upgraded, options.as_json, *notes, code=done.exit_code)
 
 
 def _show_upgraded(done: Upgraded) -> None:
@@ -220,11 +217,10 @@ def uninstall(options: Namespace) -> int:
     done = installation.uninstall(
         os.environ, working_folder(), agents=agents_of(options.agent), dry_run=options.dry_run
     )
-    emit(done, _show_uninstalled, options.as_json)
-    for agent in done.served:
-        note(f"{NAMES[agent]} still starts 'brim mcp': '{agent} mcp list' names it, '{agent} mcp remove' ends that")
-    note(*done.broken, *(f"brim's plugin is still there: '{each}' removes it" for each in done.plugins))
-    return done.exit_code
+    mcp = "{} still starts 'brim mcp': '{agent} mcp list' names it, '{agent} mcp remove' ends that"
+    notes = [mcp.format(NAMES[agent], agent=agent) for agent in done.served] + done.broken
+    notes += [f"brim's plugin is still there: '{each}' removes it" for each in done.plugins]
+    return emit(done, _show_uninstalled, options.as_json, *notes, code=done.exit_code)
 
 
 def _show_uninstalled(done: Uninstalled) -> None:
@@ -423,11 +419,10 @@ def _remove_trust(options: Namespace, user: str) -> int:
     was = path in trusted_projects(user)
     if was and not options.dry_run:
         untrust(path, user, now=time.time())
-    if not was and not options.as_json:
-        note(f"{path} wasn't trusted; nothing was changed")
     said = f"{home_path(path)} {'would no longer be' if options.dry_run else 'is no longer'} trusted" if was else ""
     found = {"project": path, "trusted": was and options.dry_run, "changed": was and not options.dry_run}
-    return emit(found, said, options.as_json, code=0 if was else 1)
+    empty = f"{path} wasn't trusted; nothing was changed"
+    return emit(found, said, options.as_json, empty=empty, code=0 if was else 1)
 
 
 def _trust(options: Namespace) -> int:

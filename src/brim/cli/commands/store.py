@@ -119,9 +119,7 @@ def check(options: Namespace) -> int:
     left = f"{counted(len(problems), 'problem')}{' left' if fixed else ''}" if problems else "all is well"
     view = lines(*(home_path(f"fixed: {text}") for text in fixed), left) if paths else ""
     result = {"files": files, "problems": shown[0], "hints": shown[1], "fixed": fixed}
-    if not paths and not options.as_json:
-        note(NOTHING_YET)
-    return emit(result, view, options.as_json, code=1 if problems else 0)
+    return emit(result, view, options.as_json, empty=NOTHING_YET, code=1 if problems else 0)
 
 
 def _check_view(paths: dict[str, str], scopes: Scopes, problems: list[Problem], hinted: list[Problem]) -> str:
@@ -192,11 +190,9 @@ def stats(options: Namespace) -> int:
             for scope, store in (("project", scopes.project), ("user", scopes.user))
             if store is not None
         ]
-    if not found["files"] and not options.as_json:
-        note(NOTHING_YET)
-        return 0
     by_id = {each.id: each for each in behaviors}
-    return emit(found, lambda each: _stats_view(each, by_id, workspace.now), options.as_json)
+    view = _stats_view(found, by_id, workspace.now) if found["files"] and not options.as_json else ""
+    return emit(found, view, options.as_json, empty=NOTHING_YET)
 
 
 def _stats_view(found: dict[str, Any], behaviors: dict[str, Behavior], now: float) -> str:
@@ -345,10 +341,9 @@ def _list_backups(options: Namespace, workspace: Workspace) -> int:
         count = f"{each['behaviors']:,}" if each["problem"] is None else each["problem"]
         made = each["at"][:19].replace("T", " ")
         rows.append([made, each["scope"], count, readable_size(each["bytes"]), home_path(each["file"])])
-    if not every and not options.as_json:
-        note("no backup yet: brim backup create")
     result = {"backups": [each for each in every if each not in kept], "kept": kept}
-    return emit(result, heading(table(rows, right=(2, 3))) if every else "", options.as_json)
+    view = heading(table(rows, right=(2, 3))) if every else ""
+    return emit(result, view, options.as_json, empty="no backup yet: brim backup create")
 
 
 def _present(store: str) -> str:

@@ -151,12 +151,10 @@ def models(options: Namespace) -> int:
     found = _matching(options.patterns)
     shown = found if options.all or options.as_json else found[:SHOWN]
     listing = {"models": [_model_dict(each) for each in shown], "total": len(found)}
-    emit(listing, lambda _: _models_view(shown) if shown else "", options.as_json)
-    if len(found) > len(shown):
-        note(f"{len(found) - len(shown):,} more; narrow the pattern, or use --all")
-    if not found:
-        note(f"no model matches {' '.join(options.patterns)}")
-    return 0 if found else 1
+    more = f"{len(found) - len(shown):,} more; narrow the pattern, or use --all" if len(found) > len(shown) else ""
+    nothing = "" if found else f"no model matches {' '.join(options.patterns)}"
+    view = "" if options.as_json or not shown else _models_view(shown)
+    return emit(listing, view, options.as_json, more, nothing, code=0 if found else 1)
 
 
 def _matching(patterns: list[str]) -> list[Model]:
