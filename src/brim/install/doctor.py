@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from brim import __version__
@@ -461,11 +462,10 @@ def start_tokens(here: Installation, agent: str | None) -> tuple[int, str, dict[
     ``injection`` (with one prompt or call) and ``session`` (all together). Nothing is noted as used.
     """
     folder = here.cwd if here.project is None or is_trusted(here.project, here.home) else None
-    own = Workspace(here.environ, folder, who="person", now=here.now)
+    make = partial(Workspace, here.environ, folder, who="person", now=here.now)
+    own = make()
     if own.config.yours["model"] is None and agent is not None:
-        own = Workspace(
-            here.environ, folder, who="person", now=here.now, flags={"model": model_of(agent, here.environ)}
-        )
+        own = make(flags={"model": model_of(agent, here.environ)})
     config = own.config.yours
     dynamic = [config[key] for key in ("token_budget.dynamic_context", "session.max_per_injection")]
     injection = min((limit for limit in dynamic if limit is not None), default=None)

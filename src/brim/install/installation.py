@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -34,6 +34,7 @@ from brim.install.agents import (
     has_plugin,
     is_present,
     launcher_path,
+    model_of,
     project_target,
     read_settings,
     served_agents,
@@ -591,8 +592,16 @@ def _next_steps(here: Installation, changes: Sequence[Change], inside: Sequence[
         yield "Restart your agent. 'brim doctor' checks that it works."
 
 
-def first_agent(environ: Mapping[str, str], folder: str | None) -> str:
-    """Return the first agent that brim is installed for; empty if there is none, or its files can't be read."""
-    with suppress(BrimError):
-        return next((target.agent for target in Installation(environ, folder).installed()), "")
-    return ""
+def as_agent(make: Callable[[dict[str, object]], Workspace], agent: str = "") -> tuple[Workspace, str]:
+    """Return the workspace that *make* makes with more flags, and whose hooks it stands for.
+
+    That is *agent*, else the first that brim is installed for, else empty. Unless a setting names a model, it's the
+    agent's, so that rules are planned as for its hooks.
+    """
+    workspace = make({})
+    with suppress(BrimError):  # files that can't be read
+        installed = Installation(workspace.environ, workspace.cwd).installed() if not agent else []
+        agent = next((target.agent for target in installed), agent)
+    if agent and workspace.config.yours["model"] is None:
+        workspace = make({"model": model_of(agent, workspace.environ)})
+    return workspace, agent

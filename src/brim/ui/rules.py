@@ -16,8 +16,7 @@ from brim.behaviors.sentences import heard
 from brim.behaviors.yaml_form import FIELDS, as_yaml, from_yaml
 from brim.errors import InputError
 from brim.injection.plan import InjectionPlan
-from brim.install.agents import model_of
-from brim.install.installation import first_agent
+from brim.install.installation import as_agent
 from brim.store.loaded import agents_planner
 from brim.store.planner import START_KEY, constraints_left_out
 from brim.store.rulebook import (
@@ -75,10 +74,7 @@ def planned(place: Place, given: Mapping[str, str]) -> Planned:
     tokens = given.get("tokens", "")
     if tokens and not tokens.isdecimal():
         raise InputError(f"a budget is a whole number of tokens, not {tokens[:40]!r}")
-    workspace = place.workspace()
-    agent = first_agent(workspace.environ, workspace.cwd)
-    if agent and workspace.config.yours["model"] is None:
-        workspace = place.workspace(flags={"model": model_of(agent, workspace.environ)})
+    workspace, agent = as_agent(lambda flags: place.workspace(flags=flags))
     budget = int(tokens) if tokens else workspace.config.yours[START_KEY]
     file, prompt, command = (given.get(name, "").strip() for name in ("file", "prompt", "command"))
     context = Context(file=[file] if file else None, prompt=prompt, command=command, **workspace.surroundings)

@@ -99,9 +99,6 @@ def learn(options: Namespace) -> int:
       brim learn - --when language=python --when 'file=tests/**' --tags testing,style < rule.txt
     """
     said = _said(options)
-    if not said["blocks"] and is_person_there() and not options.as_json and (block := asked_for(said["right"])):
-        wanted = answer(f"Also refuse {in_words(block)}? [y/N] ").casefold() in ("y", "yes")
-        said["blocks"] = (block,) if wanted else ()
     if not is_meant(said["blocks"], yes=options.yes):
         return 1
     workspace = here()
@@ -218,21 +215,15 @@ def _said(options: Namespace) -> dict[str, Any]:
     right = options.text if options.right is None else options.right
     if right == options.wrong == "-":
         raise InputError("TEXT and --wrong cannot both be standard input")
-    return {
-        "right": text_of(right),
-        "wrong": text_of(options.wrong),
-        "file": options.file,
-        "task": options.task,
-        "tags": [tag.strip() for tag in options.tags.split(",") if tag.strip()],
-        "kind": options.kind,
-        "name": options.name,
-        "when": values_by_key("--when", options.when) or None,
-        "blocks": checked_blocks(
-            f"{kind} {each}"
-            for kind, given in ((RUN, options.block), (EDIT, options.block_edit), (TOOL, options.block_tool))
-            for each in given
-        ),
-    }
+    text, wrong, when = text_of(right), text_of(options.wrong), values_by_key("--when", options.when)
+    kinds = ((RUN, options.block), (EDIT, options.block_edit), (TOOL, options.block_tool))
+    blocks = checked_blocks(f"{kind} {each}" for kind, given in kinds for each in given)
+    if not blocks and is_person_there() and not options.as_json and (block := asked_for(text)):
+        wanted = answer(f"Also refuse {in_words(block)}? [y/N] ").casefold() in ("y", "yes")
+        blocks = (block,) if wanted else ()
+    tags = [tag.strip() for tag in options.tags.split(",") if tag.strip()]
+    about = {name: getattr(options, name) for name in ("file", "task", "kind", "name")}
+    return {"right": text, "wrong": wrong, **about, "tags": tags, "when": when or None, "blocks": blocks}
 
 
 def _learned_view(taught: Taught, stored: Behavior, whose: str) -> str:

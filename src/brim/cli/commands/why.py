@@ -48,8 +48,8 @@ from brim.injection.plan import InjectionPlan, Item
 from brim.injection.session import Session
 from brim.injection.text import render, summary_of
 from brim.injection.tiers import Tier
-from brim.install.agents import NAMES, model_of
-from brim.install.installation import first_agent
+from brim.install.agents import NAMES
+from brim.install.installation import as_agent
 from brim.store.events import note_injection
 from brim.store.loaded import agents_planner
 from brim.store.planner import (
@@ -101,7 +101,8 @@ def why(options: Namespace) -> int:
     if options.id is not None:
         return _why_rule(options)
     if options.text:
-        workspace, agent = _as_agent(options, planning_flags(options, START_KEY))
+        flags = planning_flags(options, START_KEY)
+        workspace, agent = as_agent(lambda more: here({**flags, **more}), options.agent or "")
         return _print_text(options, workspace, agent, floor="fit")
     return _plan(options)
 
@@ -111,7 +112,8 @@ def _plan(options: Namespace) -> int:
     if is_range(options.token_budget):
         budgets = budgets_of(options.token_budget, for_drawing=not options.as_json)
         options.token_budget = None
-    workspace, agent = _as_agent(options, planning_flags(options, START_KEY))
+    flags = planning_flags(options, START_KEY)
+    workspace, agent = as_agent(lambda more: here({**flags, **more}), options.agent or "")
     context = situation_of(options, workspace)
     begins = not any(getattr(options, name) for name in SITUATION)
     with workspace.open() as scopes:
@@ -143,15 +145,6 @@ def _plan(options: Namespace) -> int:
     return 1 if constraints_left_out(plans[-1]) else 0
 
 
-def _as_agent(options: Namespace, flags: dict[str, object]) -> tuple[Workspace, str]:
-    """Return the workspace with the model that the agent uses, so that it's planned as for its hooks; and the agent."""
-    workspace = here(flags)
-    agent = options.agent or first_agent(workspace.environ, workspace.cwd)
-    if agent and workspace.config.yours["model"] is None:
-        workspace = here({**flags, "model": model_of(agent, workspace.environ)})
-    return workspace, agent
-
-
 def _planner(
     options: Namespace, workspace: Workspace, scopes: Scopes, context: Context, agent: str
 ) -> tuple[Planner, set[str]]:
@@ -171,7 +164,8 @@ def _session_model(workspace: Workspace) -> str:
 
 
 def _why_rule(options: Namespace) -> int:
-    workspace, agent = _as_agent(options, {START_KEY: options.token_budget})
+    flags = {START_KEY: options.token_budget}
+    workspace, agent = as_agent(lambda more: here({**flags, **more}), options.agent or "")
     context = situation_of(options, workspace)
     with workspace.open() as scopes:
         try:
