@@ -207,8 +207,7 @@ class Workspace:
 
         Who writes a project's settings through brim agrees to them, unless they were changed by another way before.
         """
-        from brim._sha import sha256_hex
-        from brim.files import save
+        from brim.files import save, sha256_hex
         from brim.store.project import make_folder
         from brim.store.trust import agree_to_settings
 

@@ -18,7 +18,7 @@ from brim.history.entries import Provider
 from brim.history.pruners import Pruner
 from brim.history.summarize import Summarizer
 from brim.models.light import lookup
-from brim.models.response import read_response
+from brim.models.usage import read_response
 from brim.spend.ledger import Ledger
 from brim.spend.spending import LEAST_OUTPUT, may_be_billed
 

@@ -17,11 +17,10 @@ import os
 import time
 from collections import namedtuple
 
-from brim._sha import sha256_hex
 from brim.config.places import config_paths, user_folder
 from brim.config.settings import ORDERED, REMOVED, SETTINGS
 from brim.errors import ConfigError, InputError
-from brim.files import replace_file
+from brim.files import replace_file, sha256_hex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

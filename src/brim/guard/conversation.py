@@ -31,7 +31,7 @@ from brim.history.summarize import Summarizer
 from brim.history.watermark import WatermarkPruner
 from brim.injection import ActivationTierMapper, render
 from brim.models.light import lookup
-from brim.models.response import Reported, read_response
+from brim.models.usage import Reported, read_response
 from brim.spend.ledger import LONG_LEASE, Ledger, ScopeStatus, lineage
 from brim.spend.money import micro_dollars
 from brim.spend.spending import LEAST_OUTPUT, Quote, Spend

@@ -4,8 +4,8 @@ A model's name goes in, in whatever spelling an agent, a provider or a person wr
 maximum input and output, its tokenizer family and its dated prices. Nothing here asks the network.
 
 ``names`` knows how a name may be spelled, ``overrides`` what the configuration says, ``windows`` what agents and
-providers reported. ``light`` has the few facts that hooks need, ``usage`` reads a provider's usage report, ``response``
-a whole response, ``charges`` has the prices in whole numbers, ``catalog`` the full record, the search and ``cost``.
+providers reported. ``light`` has the few facts that hooks need, ``usage`` reads a provider's response
+and its usage report, ``charges`` has the prices in whole numbers, ``catalog`` the full record, the search and ``cost``.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from brim.models.light import Light as Light
     from brim.models.light import lookup as lookup
     from brim.models.overrides import use as use
-    from brim.models.response import Reported as Reported
-    from brim.models.response import read_response as read_response
+    from brim.models.usage import Reported as Reported
     from brim.models.usage import Tokens as Tokens
+    from brim.models.usage import read_response as read_response
     from brim.models.usage import read_usage as read_usage
     from brim.models.windows import MemoryWindowStore as MemoryWindowStore
     from brim.models.windows import WindowStore as WindowStore
@@ -38,7 +38,6 @@ __getattr__, __dir__ = exports(
     catalog="Model Price Tier cost model models",
     light="Light lookup",
     overrides="use",
-    response="Reported read_response",
-    usage="Tokens read_usage",
+    usage="Reported Tokens read_response read_usage",
     windows="MemoryWindowStore WindowStore remember_in report_window window_from_error",
 )

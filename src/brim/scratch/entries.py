@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from brim._sha import sha256_hex
+from brim.files import sha256_hex
 from brim.masking import mask
 from brim.record import Record
 from brim.scratch.folder import SECTIONS

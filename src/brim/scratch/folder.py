@@ -14,10 +14,9 @@ import re
 import stat
 from contextlib import suppress
 
-from brim._sha import sha256_hex
 from brim.config.retention import JOURNALS
 from brim.errors import InputError, StoreError
-from brim.files import read_safely, replace_file, sync_folder, write_new
+from brim.files import read_safely, replace_file, sha256_hex, sync_folder, write_new
 from brim.record import Record
 
 TYPE_CHECKING = False

@@ -11,9 +11,9 @@ from contextlib import closing, suppress
 from itertools import count, filterfalse
 from typing import TYPE_CHECKING, Any
 
-from brim._sha import sha256_hex
 from brim.config.retention import NEWEST_COPIES, OTHER_COPIES
 from brim.errors import InputError, StoreError
+from brim.files import backup_name, sha256_hex
 from brim.store.database import ERRORS, VERSION, Database, checked_version, connect, in_words, log_ahead
 from brim.store.project import PARTS, check_ours, make_folder
 from brim.store.store import open_store
@@ -57,7 +57,7 @@ def restore(backup: str, store_path: str) -> str | None:
         with connect(backup, readonly=True) as source:
             _check_version(source)
             _check(source)
-            kept = _free_name(store_path)
+            kept = backup_name(store_path)
             if os.path.lexists(store_path) and is_sound(store_path):
                 with connect(store_path) as present:
                     _copy(present, kept)
@@ -226,11 +226,6 @@ def _keep_bytes(path: str, kept: str) -> None:
                 shutil.copyfileobj(source, target)
                 target.flush()
                 os.fsync(target.fileno())
-
-
-def _free_name(path: str) -> str:
-    names = (f"{path}.bak{f'.{number}' if number else ''}" for number in count())
-    return next(filterfalse(os.path.lexists, names))
 
 
 def store_size(path: str) -> int:

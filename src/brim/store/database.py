@@ -21,7 +21,7 @@ from brim.store.project import check_ours, make_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any, Self
 
 APPLICATION = 0x6272696D
@@ -110,7 +110,7 @@ def open_database(
         make_file(path)
     check_ours(path)
     database = connect(path, timeout=timeout, readonly=readonly)
-    try:
+    with closed_on_error(database):
         found = checked_version(database)
         versions = f"(version {found} of the file; this one reads {version})"
         if found > version:
@@ -121,9 +121,6 @@ def open_database(
         if found < version and migrate:
             bring_up_to_date(database, migrations, version)
         database.version = version if migrate else found
-    except BaseException:
-        database.close()
-        raise
     return database
 
 
@@ -134,12 +131,19 @@ def fold_log(path: str) -> Database:
     last user, and making it again lets the next writer wait for the disk.
     """
     database = open_database(path, migrate=False, timeout=0.0)
-    try:
+    with closed_on_error(database):
         database.row("PRAGMA wal_checkpoint(TRUNCATE)")
-    except BaseException:
-        database.close()
-        raise
     return database
+
+
+@contextmanager
+def closed_on_error(opened: Any) -> Iterator[None]:
+    """Close what was just *opened* if it turns out that it can't be used."""
+    try:
+        yield
+    except BaseException:
+        opened.close()
+        raise
 
 
 def version_of(database: Database) -> int:
@@ -176,12 +180,6 @@ def _made_of(version: int) -> Any:
         return json.load(file)
 
 
-def _making(version: int) -> list[str]:
-    """Return the statements that make a file of *version*: tables come before what is about them."""
-    rows = [(kind != "table", sql) for kind, name, _, sql in _made_of(version) if not name.startswith("sqlite_")]
-    return [sql for _, sql in sorted(rows)]
-
-
 def bring_up_to_date(database: Database, migrations: str, version: int) -> None:
     """Run the migrations that *database* lacks, whichever of several processes comes first.
 
@@ -201,8 +199,8 @@ def bring_up_to_date(database: Database, migrations: str, version: int) -> None:
                 database.kept = keep_version(database.path, number - 1)
             is_first = False
             if number == 1 and migrations == MIGRATIONS:
-                number = version
-                steps = _making(version)
+                number, made = version, [row for row in _made_of(version) if not row[1].startswith("sqlite_")]
+                steps = [sql for kind, _, _, sql in sorted(made, key=lambda row: row[0] != "table")]  # tables first
             else:
                 steps = statements(os.path.join(migrations, f"{number:04}.sql"))
             for statement in steps:
@@ -310,6 +308,14 @@ class Database(Closing):
         for each in values:
             self._run(sql, each)
 
+    def notes(self, keys: Iterable[str]) -> dict[str, str]:
+        """Return what is noted under *keys*, by key."""
+        return dict(self.rows_in("SELECT key, value FROM meta WHERE key IN ({})", keys))
+
+    def note(self, values: Mapping[str, str]) -> None:
+        """Note *values*, each under its key, replacing earlier ones. Call it inside ``writing``."""
+        self.run_many("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", values.items())
+
     @contextmanager
     def writing(self) -> Iterator[Self]:
         """Make everything inside one transaction: all of it is written, or on an error nothing.
@@ -395,7 +401,9 @@ class Database(Closing):
             try:
                 cursor = self._connection.execute(sql, values)
             except UnicodeEncodeError:
-                cursor = self._connection.execute(sql, [_encodable(value) for value in values])
+                # A file's name may hold halves of surrogate pairs, which have no UTF-8.
+                texts = [each.encode("utf-8", "replace").decode() if isinstance(each, str) else each for each in values]
+                cursor = self._connection.execute(sql, texts)
             return cursor.fetchall(), cursor.rowcount
         except ERRORS as error:
             if primary(error) == "SQLITE_INTERRUPT" and time.monotonic() < self._until[0]:
@@ -492,20 +500,12 @@ def _connection(path: str, mode: str, timeout: float, *first: str) -> sqlite3.Co
     uri = f"file:{quoted if quoted.startswith('/') else '/' + quoted}?{mode}"
     # A ledger has a connection for each thread, and the one that closes it closes them all.
     connection = sqlite3.connect(uri, timeout=timeout, isolation_level=None, uri=True, check_same_thread=False)
-    try:
+    with closed_on_error(connection):
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
         looks = (f"busy_timeout = {LOOK * 1000:.0f}",) if timeout >= HURRIED else ()
         for pragma in (*first, "user_version", "foreign_keys = ON", "synchronous = NORMAL", *CAREFUL, *looks):
             connection.execute(f"PRAGMA {pragma}")
-    except BaseException:
-        connection.close()
-        raise
     return connection
-
-
-def _encodable(value: object) -> object:
-    """Return *value* without halves of surrogate pairs, which a file's name may hold and UTF-8 may not."""
-    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
 def primary(error: Exception) -> str:

@@ -122,7 +122,7 @@ def note_injection(
     met = [behavior.id for behavior in told if behavior.when][:BREADTH]
     kept = [behavior.id for behavior in told if behavior.scope in stores]
     found = scopes.edges_by_file(ids)
-    known = {edge.key: edge for edge in scopes.followed(found)}
+    known = {edge.key: edge for edge in scopes.followed(found)[0]}
     scopes.used(kept, now=now, session=session, together=met, **detail)
     changed = {edge.key: edge for edge in touched(known.values(), active, now)}
     joint = _joint(stores.values(), met, known.values())

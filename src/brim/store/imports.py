@@ -307,7 +307,13 @@ class RulesReader:
         before = {each.id: each.replace(scope=self.scope) for each in (store.behaviors() if store is not None else ())}
         if before != self._before:
             known = Known(before.values())
-            self.outcomes = [each for found in self._found for each in self._outcomes(found, known)]
+            self.outcomes = []
+            for found in self._found:
+                self.outcomes += [self._learned(rule, found, known) for rule in found.rules.rules]
+                skipped = found.rules.skipped
+                self.outcomes += [
+                    Outcome("left out", found.name, each.line, each.text, why=each.why) for each in skipped
+                ]
             self._before, self._changes = before, tuple(_changes(before, known))
         written = {change.behavior.id for change in self._changes}
         same = dict.fromkeys(each.behavior.id for each in self.outcomes if each.what == "known" and each.behavior)
@@ -326,11 +332,6 @@ class RulesReader:
             *(self._gone(store) if store is not None else ()),
         )
         return Plan(self._changes, kept, tuple(marked), notes=notes, files=self._loaded(), files_scope=self.scope)
-
-    def _outcomes(self, found: Found, known: Known) -> Iterator[Outcome]:
-        """Yield what becomes of each part of a file, in its order."""
-        yield from [self._learned(rule, found, known) for rule in found.rules.rules]
-        yield from [Outcome("left out", found.name, each.line, each.text, why=each.why) for each in found.rules.skipped]
 
     def _learned(self, rule: Rule, found: Found, known: Known) -> Outcome:
         """Learn *rule*, and put what it became into *known*."""

@@ -59,16 +59,13 @@ def noted_files(store: Store) -> dict[str, LoadedFile]:
 
 def note_files(store: Store, files: Iterable[LoadedFile]) -> None:
     """Note *files* in *store*, each in place of what was noted of it. Call it inside ``writing``."""
-    noted = noted_files(store)
-    for file in files:
-        noted[file.path] = file
-        texts = json.dumps(file.texts)
-        store.database.run("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (f"{TEXTS}{file.path}", texts))
+    new = {each.path: each for each in files}
     rows = [
         [each.path, each.stamp, [list(loader.to_dict().values()) for loader in each.loaders], list(each.texts)]
-        for each in noted.values()
+        for each in (noted_files(store) | new).values()
     ]
-    store.database.run("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (KEY, json.dumps(rows)))
+    texts = {f"{TEXTS}{path}": json.dumps(each.texts) for path, each in new.items()}
+    store.database.note({**texts, KEY: json.dumps(rows)})
 
 
 def agents_planner(
@@ -113,9 +110,8 @@ def readers_of(scopes: Scopes, id: str) -> list[tuple[str, str]]:
 
 
 def _files(store: Store) -> Iterator[LoadedFile]:
-    row = store.database.row("SELECT value FROM meta WHERE key = ?", (KEY,))
     try:
-        for path, stamp, loaders, ids in json.loads(row[0]) if row else ():
+        for path, stamp, loaders, ids in json.loads(store.database.notes([KEY]).get(KEY, "[]")):
             every = tuple([Loader(agent, at, exact, tuple(unless)) for agent, at, exact, unless in loaders])
             yield LoadedFile(path, tuple(stamp), every, dict.fromkeys(ids, ""))
     except (ValueError, TypeError):  # not written by brim: then nothing is known
@@ -142,8 +138,8 @@ def _still_in(file: LoadedFile, store: Store) -> Iterable[str]:
             return ()
         with open(file.path, encoding="utf-8", errors="replace") as opened:
             content = opened.read()
-        row = store.database.row("SELECT value FROM meta WHERE key = ?", (f"{TEXTS}{file.path}",))
-        texts: Any = json.loads(row[0]) if row else {}
+        key = f"{TEXTS}{file.path}"
+        texts: Any = json.loads(store.database.notes([key]).get(key, "{}"))
         return [id for id, text in texts.items() if text and text in content]
     except (OSError, ValueError, AttributeError, TypeError):  # gone, or not written by brim: told again
         return ()

@@ -12,9 +12,8 @@ import stat
 import sys
 from contextlib import suppress
 
-from brim._sha import sha256_hex
 from brim.errors import StoreError
-from brim.files import data_rows, open_safely, replace_file
+from brim.files import data_rows, open_safely, replace_file, sha256_hex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -19,12 +19,13 @@ from brim.behaviors.learning import Learned, cleaned, learn
 from brim.behaviors.yaml_form import FIELDS
 from brim.config.values import Config
 from brim.errors import InputError
+from brim.record import Value
 from brim.store.events import Event
 from brim.store.imports import similar_elsewhere, store_merged
-from brim.store.permissions import ONCE, OWN, SESSION, allow, last_refused
 from brim.store.rows import without_secrets
 from brim.store.scopes import Scopes
 from brim.store.suggestions import Suggestions
+from brim.store.trust import ONCE, OWN, SESSION, allow
 
 MOST_ALIKE = 3
 """Rules that may say the same as a new one, and are named when it is learned."""
@@ -262,17 +263,13 @@ def accept_correction(
 
 
 @dataclass(frozen=True)
-class Allowed:
+class Allowed(Value):
     """What a person allows in spite of a rule: ``once``, or in a ``session``."""
 
     id: str
     name: str
     how: str
     session: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it for ``--json``."""
-        return {"id": self.id, "name": self.name, "how": self.how, "session": self.session}
 
 
 def allow_rule(scopes: Scopes, text: str, *, session: str | None, now: float) -> Allowed:
@@ -285,7 +282,9 @@ def allow_rule(scopes: Scopes, text: str, *, session: str | None, now: float) ->
         raise InputError(f"{named(rule)} refuses nothing, so there is nothing to allow: see 'brim learn --help'")
     id, name, store = (OWN, OWN, scopes.home) if rule is None else (rule.id, rule.name, scopes.store(rule.scope))
     place = scopes.project_key if rule is not None and rule.scope == "project" else "user"
-    if session == "" and not (session := last_refused(store, id)):
+    if session == "":  # the one in which it last refused a call
+        session = next((event.session for event in store.events(behavior=id, kind="blocked", limit=1)), "")
+    if session == "":
         raise InputError(f"{name} hasn't refused a call yet: say which session with --session ID, or allow it --once")
     how = ONCE if session is None else SESSION
     allow(scopes.home, id, place, session=session or "", now=now)

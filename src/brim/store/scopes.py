@@ -17,7 +17,7 @@ from functools import cache
 from brim.behaviors.behavior import LIVE, POSITIVE, BehaviorKind, EdgeKind, Status
 from brim.errors import StoreError
 from brim.record import Record
-from brim.store.database import TIMEOUT, Closing
+from brim.store.database import TIMEOUT, Closing, closed_on_error
 from brim.store.project import FILE, project_key
 from brim.store.store import chosen, open_store
 
@@ -117,13 +117,10 @@ class Scopes(Closing):
         self._force: dict[str, InForce | None] = {}
         self._few: dict[str, list[Any] | None] = {}
         """All edges of a file, as rows, where they are few; None where they are not."""
-        try:
+        with closed_on_error(self):
             for scope, path in self._paths.items():
                 if os.path.lexists(path):
                     self.stores[scope] = open_store(path, migrate=migrate, timeout=timeout)
-        except BaseException:
-            self.close()
-            raise
 
     @property
     def project(self) -> Store | None:
@@ -181,7 +178,7 @@ class Scopes(Closing):
 
     def edges(self, ids: Collection[str]) -> list[Edge]:
         """Return every edge of both files that touches one of *ids*, has both ends live, and is followed."""
-        return self.followed(self.edges_by_file(ids))
+        return self.followed(self.edges_by_file(ids))[0]
 
     def edges_by_file(self, ids: Collection[str]) -> dict[str, list[Edge]]:
         """Return every edge that touches one of *ids*, by scope, whether it is followed or not."""
@@ -191,9 +188,12 @@ class Scopes(Closing):
                 self._few[scope] = store.few_edges(4 * len(ids))
         return {scope: store.edges_touching(ids, self._few[scope]) for scope, store in self.stores.items()}
 
-    def followed(self, found: Mapping[str, list[Edge]]) -> list[Edge]:
-        """Return those of *found*, which are by scope, that have both ends live and are followed."""
-        return self._followed(found)[0]
+    def followed(self, found: Mapping[str, list[Edge]]) -> tuple[list[Edge], list[tuple[Edge, str]]]:
+        """Return the edges of *found*, by scope, that are followed, and those that would weaken a user's constraint."""
+        ends = {end for edges in found.values() for edge in edges for end in edge.key[:2]}
+        weakening = [edge for edge in found.get("project", ()) if edge.kind not in POSITIVE]
+        self.leave_out({end for edge in weakening for end in edge.key[:2]})
+        return followed(found.get("user", []), found.get("project", []), self._in_force(ends))
 
     def set_aside(self, edges: Iterable[Edge]) -> bool:
         """Let the older of two rules that contradict each other take no part; return whether there was one.
@@ -280,7 +280,7 @@ class Scopes(Closing):
             for id, entry in sorted(self._in_force(both).items())
             if entry.scope == "user"
         ]
-        edges = self._followed({scope: store.all_edges() for scope, store in self.stores.items()})[1]
+        edges = self.followed({scope: store.all_edges() for scope, store in self.stores.items()})[1]
         return refused + [
             Refusal(protected, f"the connection {edge} isn't followed: it would weaken your constraint {protected}")
             for edge, protected in edges
@@ -350,10 +350,8 @@ class Scopes(Closing):
         return self.home.session(session, agent, **limits)
 
     def session_seen(self, session: str, agent: str = "", **limits: Any) -> Session:
-        """Return the state of a session to look at, without waiting for a lock: see ``brim.store.sessions``."""
-        from brim.store.sessions import session_seen
-
-        return session_seen(self.home.database, session, agent, **limits)
+        """Return the state of a session to look at: see ``Store.session_seen``."""
+        return self.home.session_seen(session, agent, **limits)
 
     def close(self) -> None:
         """Close both files; if rules of the project were written, after a copy of them is kept in the user's folder."""
@@ -434,12 +432,6 @@ class Scopes(Closing):
             found = in_force(new, mine, theirs)
             self._force.update({id: found.get(id) for id in new})
         return {id: entry for id in ids if (entry := self._force[id]) is not None}
-
-    def _followed(self, found: Mapping[str, list[Edge]]) -> tuple[list[Edge], list[tuple[Edge, str]]]:
-        ends = {end for edges in found.values() for edge in edges for end in edge.key[:2]}
-        weakening = [edge for edge in found.get("project", ()) if edge.kind not in POSITIVE]
-        self.leave_out({end for edge in weakening for end in edge.key[:2]})
-        return followed(found.get("user", []), found.get("project", []), self._in_force(ends))
 
     def _refresh(self) -> None:
         """Forget what is known of ids if a file has changed since it was read."""

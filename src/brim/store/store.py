@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import contextmanager
 
-from brim._sha import sha256_hex
 from brim.activation.relevance import section_of, terms_of
+from brim.config.retention import SESSIONS
 from brim.errors import InputError, StoreError
+from brim.files import sha256_hex
 from brim.record import Record
-from brim.store.database import ALL, POSTGRES, TIMEOUT, Closing, open_database
+from brim.store.database import ALL, POSTGRES, TIMEOUT, Closing, closed_on_error, open_database
 from brim.store.events import Event, add_event
 from brim.store.rows import (
     BLOCKS_SINCE,
@@ -36,7 +38,7 @@ from brim.store.rows import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
     from contextlib import AbstractContextManager
     from typing import Any
 
@@ -82,11 +84,8 @@ def open_store(path: str, *, migrate: bool = True, timeout: float = TIMEOUT, rea
         opened = open_database  # type: ignore[assignment]
     store = Store(opened(path, migrate=migrate, timeout=timeout, readonly=readonly))
     if migrate and not store.readonly:
-        try:
+        with closed_on_error(store):
             store.reindex_if_old()
-        except BaseException:
-            store.close()
-            raise
     return store
 
 
@@ -212,14 +211,13 @@ class Store(Closing):
     def agreed(self, project: str, ids: Collection[str]) -> dict[str, str]:
         """Return the digests that the user has agreed to for *ids* of *project*, by id. It is in the user's file."""
         start = f"agreed {project} "
-        rows = self.database.rows_in("SELECT key, value FROM meta WHERE key IN ({})", [f"{start}{id}" for id in ids])
-        return {key.removeprefix(start): digest for key, digest in rows}
+        found = self.database.notes([f"{start}{id}" for id in ids])
+        return {key.removeprefix(start): digest for key, digest in found.items()}
 
     def agree(self, project: str, digests: Mapping[str, str]) -> None:
         """Keep *digests*, by id, as what the user has agreed to of *project*."""
         with self.writing():
-            rows = [(f"agreed {project} {id}", digest) for id, digest in digests.items()]
-            self.database.run_many("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", rows)
+            self.database.note({f"agreed {project} {id}": digest for id, digest in digests.items()})
 
     def candidates(self, text: str) -> list[Behavior]:
         """Return the behaviors that *text* may mean: of this id, else of this name, else whose id or name begins so."""
@@ -264,7 +262,7 @@ class Store(Closing):
 
     def reindex_if_old(self) -> None:
         """Write the stems and triggers of every behavior again if the file has another version of them."""
-        if self.database.row("SELECT 1 FROM meta WHERE key = 'index' AND value = ?", (INDEX_VERSION,)):
+        if self.database.notes(["index"]) == {"index": INDEX_VERSION}:
             return
         from brim.behaviors.words import behavior_words
 
@@ -276,7 +274,7 @@ class Store(Closing):
                     (words, inferred_column(behavior), section_of(behavior), behavior.id),
                 )
                 self._write_triggers(behavior)
-            self.database.run("INSERT OR REPLACE INTO meta (key, value) VALUES ('index', ?)", (INDEX_VERSION,))
+            self.database.note({"index": INDEX_VERSION})
 
     def _write_triggers(self, behavior: Behavior) -> None:
         number = self._emptied("triggers", behavior)
@@ -429,11 +427,54 @@ class Store(Closing):
         """The reported windows: a ``brim.models.WindowStore``."""
         return StoredWindows(self.database, self._clock)
 
-    def session(self, session: str, agent: str = "", **limits: Any) -> AbstractContextManager[Session]:
-        """Hand out the state of a session, to be charged: see ``brim.store.sessions.session_in``."""
-        from brim.store.sessions import session_in
+    # Sessions ---------------------------------------------------------------------------------------------------
 
-        return session_in(self.database, session, agent, clock=self._clock, **limits)
+    @contextmanager
+    def session(self, session: str, agent: str = "", **limits: Any) -> Iterator[Session]:
+        """Hand out a session with its *limits*, to be charged; what becomes of it is written, unless an error leaves.
+
+        The file is locked meanwhile, so that two hooks can't both spend the last tokens: decide before, charge inside.
+        A sub-agent (*agent*) has its own backoff and spends from the total of the session itself.
+        """
+        with self.writing():
+            now = self._clock()
+            main, mine = self._sessions(session, agent, limits)
+            yield mine
+            for name, state in {"": main, agent: mine}.items():
+                self.database.run(
+                    "INSERT OR REPLACE INTO sessions (session, agent, state, updated_at) VALUES (?, ?, ?, ?)",
+                    (session, name, json.dumps(state.to_dict()), now),
+                )
+            self.database.run("DELETE FROM sessions WHERE updated_at < ?", (now - SESSIONS,))
+
+    def session_seen(self, session: str, agent: str = "", **limits: Any) -> Session:
+        """Return a session to look at. That takes no lock, and changes to it aren't kept."""
+        return self._sessions(session, agent, limits)[1]
+
+    def _sessions(self, session: str, agent: str, limits: dict[str, Any]) -> tuple[Session, Session]:
+        """Return the session itself, and that of *agent* in it, which is the same without an agent."""
+        from brim.injection.session import Session
+
+        main = Session(**limits)
+        mine = Session(**limits, parent=main) if agent else main
+        rows = self.database.rows(
+            "SELECT agent = '', state FROM sessions WHERE session = ?1 AND (agent = '' OR agent = ?2)", (session, agent)
+        )
+        try:
+            for is_main, text in rows:
+                state = json.loads(text)
+                counts = [
+                    state["prompts"],
+                    state["spent"],
+                    *[number for one in state["shown"].values() for number in one],
+                ]
+                if not all(type(number) is int and number >= 0 for number in counts):
+                    raise ValueError("a total below 0 would give tokens away")
+                (main if is_main else mine).load(state)
+        except (TypeError, ValueError, KeyError, AttributeError, RecursionError):
+            text = f"{self.path}: the state of the session {session[:80]!r} cannot be read"
+            raise StoreError(text, "damaged") from None
+        return main, mine
 
     # The file ---------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 from brim.errors import InputError
 from brim.files import locked, read_safely, replace_file
@@ -16,7 +16,7 @@ from brim.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator
     from typing import Any
 
 FILE = "corrections.json"
@@ -71,14 +71,12 @@ class Suggestions:
         if not text or not os.path.isdir(os.path.dirname(self.path)):  # don't recreate a folder that the user deleted
             return
 
-        def added(found: dict[str, Any]) -> None:
+        with self._changing() as found:
             number = found["next"]
             new = Suggestion(number, text, call, agent, project or "", session, time)
             same = text.lower(), new.project
             others = [each for each in found["waiting"] if (each["text"].lower(), each["project"]) != same]
             found.update(next=number + 1, waiting=[*others, new.to_dict()][-MOST:])
-
-        self._change(added)
 
     def find(self, number: int) -> Suggestion:
         """Return the correction *number*."""
@@ -90,17 +88,16 @@ class Suggestions:
     def take(self, number: int) -> Suggestion:
         """Take the correction *number* off the list, and return it."""
         taken = self.find(number)
-
-        def without(found: dict[str, Any]) -> None:
+        with self._changing() as found:
             found["waiting"] = [each for each in found["waiting"] if each.get("number") != number]
-
-        self._change(without)
         return taken
 
-    def _change(self, change: Callable[[dict[str, Any]], None]) -> None:
+    @contextmanager
+    def _changing(self) -> Iterator[dict[str, Any]]:
+        """Hand out what the file holds, under its lock, and write it back."""
         with locked(f"{self.path[:-5]}.lock", patience=PATIENCE):
             found = _read(self.path)
-            change(found)
+            yield found
             replace_file(self.path, json.dumps(found).encode("utf-8", "replace"), durable=False)
 
 

@@ -17,15 +17,17 @@ import os
 import stat
 from contextlib import suppress
 
-from brim._sha import sha256_hex
 from brim.errors import InputError, StoreError
-from brim.files import locked, open_safely, read_safely, replace_file
+from brim.files import locked, open_safely, read_safely, replace_file, sha256_hex
 from brim.store.project import FILE, make_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
+
+    from brim.store.database import Database
+    from brim.store.store import Store
 
 NAME = "trust.json"
 
@@ -251,3 +253,46 @@ def _write(path: str, text: str) -> None:
         replace_file(path, text.encode())
     except OSError as error:
         raise StoreError(f"{path}: cannot be written: {error.strerror or error}; it is as it was") from None
+
+
+# Calls that a rule refuses ------------------------------------------------------------------------------------------
+
+
+OWN = "brim"
+"""Stands for a rule's id where brim protects itself."""
+ONCE, SESSION = "once", "session"
+HOUR = 3600.0
+
+
+def allow(store: Store, rule: str, place: str, *, session: str, now: float) -> None:
+    """Allow what *rule* refuses: in *session*, or once within the hour if that is empty.
+
+    *store* is the user's: nothing in a project's file can give a permission. *place* is ``user``, or the key of the
+    project whose rule it is.
+    """
+    until = repr(now if session else now + HOUR)
+    with store.writing() as database:
+        database.note({_permission(rule, place, session): until})
+
+
+def is_allowed(database: Database, rule: str, place: str, *, session: str, now: float) -> str:
+    """Return how a call in *session* is allowed, ``session`` or ``once``; empty if it isn't. *database* is the user's.
+
+    Nothing is used up: see ``use_up``.
+    """
+    once, lasting = _permission(rule, place, ""), _permission(rule, place, session)
+    found = database.notes((once, lasting))
+    if session and lasting in found:
+        return SESSION
+    return ONCE if 0 <= float(found.get(once, 0)) - now <= HOUR else ""  # a clock that is set back gains no time
+
+
+def use_up(store: Store, rule: str, place: str) -> bool:
+    """Use up a permission for one call; return whether it was still there. Of two calls at once, one gets it."""
+    with store.writing() as database:
+        return bool(database.run("DELETE FROM meta WHERE key = ?", (_permission(rule, place, ""),)))
+
+
+def _permission(rule: str, place: str, session: str) -> str:
+    """Return the key of a permission in the user's file: for *session*, or once if that is empty."""
+    return f"allow {SESSION} {session[:200]} {place} {rule}" if session else f"allow {ONCE} {place} {rule}"

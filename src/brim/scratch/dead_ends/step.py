@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
-from brim._sha import sha256_hex
 from brim.behaviors.shell import unwrapped
-from brim.files import data_lines, data_rows
+from brim.files import data_lines, data_rows, sha256_hex
 from brim.record import Record
 from brim.scratch.calls import EXIT, exit_code
 from brim.scratch.dead_ends.commands import any_of, check_in, parts, polls, unfiltered, writes

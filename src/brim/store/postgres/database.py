@@ -16,7 +16,7 @@ from typing import Any, Self
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from brim.errors import InputError, StoreError
-from brim.store.database import QUERY, TIMEOUT, VERSION, Database
+from brim.store.database import QUERY, TIMEOUT, VERSION, Database, closed_on_error
 
 try:
     import psycopg
@@ -62,11 +62,8 @@ def open_postgres(
 ) -> PostgresDatabase:
     """Open the schema of brim's at *address*; it is made or brought up to date unless *migrate* is False."""
     database = PostgresDatabase(address, timeout=timeout, readonly=readonly)
-    try:
+    with closed_on_error(database):
         bring_up_to_date(database, migrate=migrate)
-    except BaseException:
-        database.close()
-        raise
     return database
 
 
@@ -219,7 +216,7 @@ class PostgresDatabase(Database):
     def _connected(self) -> psycopg.Connection[Any]:
         with _in_words(self):
             link = psycopg.connect(**self._settings, autocommit=True, cursor_factory=psycopg.RawCursor)
-        try:
+        with closed_on_error(link):
             if link.info.server_version < OLDEST_SERVER:
                 version = f"{link.info.server_version // 10_000}.{link.info.server_version % 10_000}"
                 raise StoreError(f"{self.path}: is PostgreSQL {version}: brim needs 14 or newer", "refused")
@@ -241,9 +238,6 @@ class PostgresDatabase(Database):
                     "ELSE current_setting('synchronous_commit') END, FALSE)"
                 ).fetchone()
             self.readonly = self.readonly or (found is not None and found[0] == "on")
-        except BaseException:
-            link.close()
-            raise
         return link
 
     def stamp(self) -> tuple[int, int]:
@@ -378,12 +372,7 @@ _WORDS: tuple[tuple[tuple[type[psycopg.Error], ...], str, str, str], ...] = (
         "missing",
         "there is no such database: create it with 'createdb', or name another",
     ),
-    (
-        (errors.InsufficientPrivilege,),
-        "",
-        "refused",
-        _NO_RIGHTS,
-    ),
+    ((errors.InsufficientPrivilege,), "", "refused", _NO_RIGHTS),
     ((errors.ReadOnlySqlTransaction,), "", "read-only", "the server is read-only, so nothing can be stored"),
     ((errors.DiskFull,), "", "full", "the server's disk is full, so nothing was stored; make room and try again"),
     ((errors.LockNotAvailable,), "", "busy", "other processes are writing; try again"),
