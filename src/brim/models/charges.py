@@ -130,7 +130,10 @@ def charges_of(name: str) -> Charges:
 def priced(found: Found) -> tuple[list[Row], Mapping[str, str]]:
     """Return the rows of prices and the factors of the model that was *found*; nothing where they are not known."""
     if not found.config_key:
-        return _in_table(found)
+        record = record_of(found.table_name) if found.table_name else None
+        if record is None or not _same_provider(found.provider_part, record["provider"]):
+            return [], {}
+        return record["prices"], record.get("factors", {})
     override = overrides.get(found.config_key) or {}
     given, like = override.get("prices"), override.get("like")
     if isinstance(given, dict):
@@ -176,13 +179,6 @@ def all_records() -> dict[str, dict[str, Any]]:
     return records
 
 
-def _in_table(found: Found) -> tuple[list[Row], Mapping[str, str]]:
-    record = record_of(found.table_name) if found.table_name else None
-    if record is None or not _same_provider(found.provider_part, record["provider"]):
-        return [], {}
-    return record["prices"], record.get("factors", {})
-
-
 def _same_provider(provider_part: str, provider: str) -> bool:
     """Whether the price holds for what stood before the name: another host or region may charge otherwise."""
     if provider_part.startswith("arn:aws"):
@@ -194,8 +190,8 @@ def _same_provider(provider_part: str, provider: str) -> bool:
 def _day(text: str | None) -> Day | None:
     if not text:
         return None
-    year, month, day = text.split("-")
-    return int(year), int(month), int(day)
+    year, month, day = map(int, text.split("-"))
+    return year, month, day
 
 
 def _tiers(row: Row) -> list[tuple[int, _Rates, int]]:

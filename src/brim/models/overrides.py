@@ -5,11 +5,9 @@ The values are checked when they are set, so that the hot path can take them as 
 
 from __future__ import annotations
 
-from brim.errors import ConfigError
+from collections.abc import Mapping
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from brim.errors import ConfigError
 
 Override = dict[str, object]
 
@@ -103,14 +101,12 @@ def _means(like: object, others: Mapping[str, Override]) -> str:
 
 
 def _items(value: object, where: str) -> list[tuple[str, object]]:
-    keys = getattr(value, "keys", None)
-    if keys is None or isinstance(value, type):
+    if not isinstance(value, Mapping):
         raise _wrong(where, "a mapping", value)
-    pairs = [(key, value[key]) for key in keys()]  # type: ignore[index] # it has keys, so it is a mapping
-    for key, _ in pairs:
+    for key in value:
         if not isinstance(key, str) or not key.strip():
             raise _wrong(where, "names as keys", key, "have")
-    return pairs
+    return list(value.items())
 
 
 def _prices(value: object, where: str) -> dict[str, object]:

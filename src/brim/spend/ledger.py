@@ -13,12 +13,14 @@ from brim.record import Record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
-    from typing import Any, Protocol
+    from typing import Any, Protocol, TypeVar
 
     from brim.spend.limits import Limit, Raise
     from brim.spend.periods import Allowance, Ceiling
     from brim.spend.spending import Spend
     from brim.tracking.notices import Notice
+
+    _Result = TypeVar("_Result")
 else:
     Protocol = object
 
@@ -148,7 +150,8 @@ class ScopeStatus(Record):
 class Ledger(Protocol):
     """Limits over a tree of scopes, with what is spent and reserved.
 
-    The rules that every ledger keeps:
+    A ledger of your own can inherit from this class to get ``spend`` and the calls for ``asyncio``. Every ledger keeps
+    these rules:
 
     - What is admitted never exceeds a limit: settled + reserved + the new amount fits in the scope and in every scope
       above it, decided at one moment, whatever else is reserved at the same time.
@@ -267,13 +270,6 @@ class Ledger(Protocol):
         Each is sent once per limit, whichever process is first.
         """
 
-
-class Spender:
-    """What every ledger also has: ``spend`` for one request, and its calls for ``asyncio``.
-
-    The async calls run in one thread of the ledger's own, so a lock that another process holds never stops the loop.
-    """
-
     def spend(
         self,
         scope: str,
@@ -295,24 +291,23 @@ class Spender:
         from brim.tokens.counters import counter_for
 
         prompt = counter_for(model).count_messages(messages, tools).high
-        return Spend(self, scope, Quote(model, prompt, max_output), lease=lease)  # type: ignore[arg-type]
+        return Spend(self, scope, Quote(model, prompt, max_output), lease=lease)
+
+    # For asyncio: in a thread of the ledger's own, so that a lock which another process holds never stops the loop.
 
     async def areserve(self, scope: str, amount: int, **more: Any) -> Reservation:
         """Reserve as ``reserve`` does, without blocking the event loop."""
-        reserved: Reservation = await self._in_loop(self.reserve, scope, amount, **more)  # type: ignore[attr-defined]
-        return reserved
+        return await self._in_loop(self.reserve, scope, amount, **more)
 
     async def asettle(self, reservation: Reservation | str, amount: int, **more: Any) -> Reservation:
         """Settle as ``settle`` does, without blocking the event loop."""
-        settled: Reservation = await self._in_loop(self.settle, reservation, amount, **more)  # type: ignore[attr-defined]
-        return settled
+        return await self._in_loop(self.settle, reservation, amount, **more)
 
     async def arelease(self, reservation: Reservation | str) -> Reservation:
         """Release as ``release`` does, without blocking the event loop."""
-        released: Reservation = await self._in_loop(self.release, reservation)  # type: ignore[attr-defined]
-        return released
+        return await self._in_loop(self.release, reservation)
 
-    def _in_loop(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Awaitable[Any]:
+    def _in_loop(self, function: Callable[..., _Result], *args: Any, **kwargs: Any) -> Awaitable[_Result]:
         from brim.spend.spending import in_loop, on_worker
 
         return in_loop(on_worker(self, function, *args, **kwargs))

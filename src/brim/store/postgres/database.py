@@ -20,7 +20,7 @@ from brim.store.database import QUERY, TIMEOUT, VERSION, Database, closed_on_err
 
 try:
     import psycopg
-    from psycopg import errors, sql
+    from psycopg import sql
     from psycopg.conninfo import conninfo_to_dict
 except ImportError:  # pragma: no cover - the tests have it
     raise StoreError(
@@ -348,42 +348,34 @@ def _in_words(database: PostgresDatabase) -> Iterator[None]:
         yield
     except psycopg.Error as error:
         said = " ".join(str(error).split())[:200]
-        lost = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
-        reason, what = ("lost", _LOST) if lost else ("failed", "PostgreSQL has refused a statement")
-        for kinds, pattern, *words in _WORDS:
-            if isinstance(error, kinds) or (lost and pattern and re.search(pattern, said)):
-                reason, what = words
-                break
+        is_lost = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+        state = error.sqlstate or ""
+        if is_lost and not state:  # a connection that is refused has only a text
+            state = next((state for pattern, state in _REFUSED if re.search(pattern, said)), "")
+        otherwise = ("lost", _LOST) if is_lost else ("failed", "PostgreSQL has refused a statement")
+        reason, what = _WORDS.get(state) or _WORDS.get(state[:2], otherwise)
         raise StoreError(f"{database.path}: {what} ({said})", reason) from None
 
 
 _NO_RIGHTS = "this user of PostgreSQL may not do that: the owner of brim's schema must GRANT it"
 _LOST = "PostgreSQL can't be reached: check that it runs and that the address is right"
-_WORDS: tuple[tuple[tuple[type[psycopg.Error], ...], str, str, str], ...] = (
-    (
-        (errors.InvalidPassword, errors.InvalidAuthorizationSpecification),
-        "password|authentication|pg_hba|role .* does not exist",
-        "refused",
-        "PostgreSQL doesn't let this user in: check the user, and the password in the address, PGPASSWORD or ~/.pgpass",
-    ),
-    (
-        (errors.InvalidCatalogName,),
-        "database .* does not exist",
-        "missing",
-        "there is no such database: create it with 'createdb', or name another",
-    ),
-    ((errors.InsufficientPrivilege,), "", "refused", _NO_RIGHTS),
-    ((errors.ReadOnlySqlTransaction,), "", "read-only", "the server is read-only, so nothing can be stored"),
-    ((errors.DiskFull,), "", "full", "the server's disk is full, so nothing was stored; make room and try again"),
-    ((errors.LockNotAvailable,), "", "busy", "other processes are writing; try again"),
-    ((errors.TooManyConnections,), "too many", "busy", "the server has too many connections; try again"),
-    (
-        (errors.DeadlockDetected, errors.SerializationFailure, errors.UniqueViolation),
-        "",
-        "conflict",
-        "two processes got in each other's way",
-    ),
-    ((errors.QueryCanceled,), "", "failed", "a query took too many seconds and was stopped"),
-    ((errors.UndefinedTable, errors.UndefinedFunction, errors.UndefinedColumn), "", "damaged", "brim's tables changed"),
+_LOGIN = "PostgreSQL doesn't let this user in: check the user, and the password in the address, PGPASSWORD or ~/.pgpass"
+_WORDS = {
+    "28": ("refused", _LOGIN),
+    "3D": ("missing", "there is no such database: create it with 'createdb', or name another"),
+    "42501": ("refused", _NO_RIGHTS),
+    "25006": ("read-only", "the server is read-only, so nothing can be stored"),
+    "53100": ("full", "the server's disk is full, so nothing was stored; make room and try again"),
+    "53300": ("busy", "the server has too many connections; try again"),
+    "55P03": ("busy", "other processes are writing; try again"),
+    **dict.fromkeys(("40001", "40P01", "23505"), ("conflict", "two processes got in each other's way")),
+    "57014": ("failed", "a query took too many seconds and was stopped"),
+    **dict.fromkeys(("42P01", "42883", "42703"), ("damaged", "brim's tables changed")),
+}
+"""A reason and a sentence for each SQLSTATE, or class of them (its first two characters)."""
+_REFUSED = (
+    ("password|authentication|pg_hba|role .* does not exist", "28"),
+    ("database .* does not exist", "3D"),
+    ("too many", "53300"),
 )
-"""What PostgreSQL calls an error, and says when it refuses a connection: a reason, and a sentence for a person."""
+"""What PostgreSQL says when it refuses a connection, and the SQLSTATE that it means."""
