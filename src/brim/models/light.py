@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from brim.errors import InputError
 from brim.files import data_file, data_path, data_rows
-from brim.models import names, overrides, windows
+from brim.models import names, overrides
 from brim.record import Record
 
 
@@ -98,11 +98,11 @@ def find(name: str) -> Found:
     found = _resolve(key, name)
     light = found.light
     if asked:
-        window = windows.window_of(whole) or asked
+        window = overrides.window_of(whole) or asked
     elif found.config_key and "context_window" in (overrides.get(found.config_key) or ()):
         return found
     else:
-        window = windows.window_of(whole) or windows.window_of(light.name.lower())
+        window = overrides.window_of(whole) or overrides.window_of(light.name.lower())
     if not window:
         return found
     return found.replace(light=light.replace(context_window=window, max_input=input_within(light, window)))

@@ -219,7 +219,7 @@ def _differing(one: Behavior, other: Behavior) -> tuple[str, ...]:
 
 
 def _folded(edges: Iterable[tuple[str, Edge]], have: Collection[EdgeKey]) -> dict[EdgeKey, Edge]:
-    """Return *edges* by scope, ends and kind. Mutual edges are kept in one direction, the stored one if we *have* it."""
+    """Return *edges* by scope, ends and kind. Mutual edges keep one direction, the stored one if we *have* it."""
     found: dict[EdgeKey, Edge] = {}
     for scope, edge in edges:
         key, mirrored = (scope, *edge.key), (scope, edge.target, edge.source, edge.kind.value)

@@ -59,8 +59,8 @@ _PLAN_LISTS = ("full", "summarized", "name_only", "omitted")
 class Planner:
     """Makes plans for one situation, and knows why each rule was activated. *mode* overrides the setting.
 
-    Without *always*, rules without conditions are left out. So are rules in *leave*, and rules that a session was *told*
-    before.
+    Without *always*, rules without conditions are left out. So are those in *leave*, and those that the session was
+    *told* before.
     """
 
     def __init__(

@@ -36,7 +36,7 @@ def named(behavior: Behavior) -> str:
     return f"{behavior.name} ({behavior.id})"
 
 
-# Finding --------------------------------------------------------------------------------------------------------
+# Finding -------------------------------------------------------------------------------------------------------------
 
 
 def find_rule(scopes: Scopes, text: str) -> Behavior:
@@ -70,7 +70,7 @@ def find_rules(scopes: Scopes, given: Iterable[str]) -> list[Behavior]:
     return list({each.id: each for each in found}.values())
 
 
-# Learning -------------------------------------------------------------------------------------------------------
+# Learning ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ def edit_rule(scopes: Scopes, old: Behavior, changes: Mapping[str, object], *, n
     scopes.put(stored.replace(**changes, scope=old.scope, updated_at=now), event="edited", now=now, before=before)
 
 
-# Removing, restoring and reviewing --------------------------------------------------------------------------------------------------
+# Removing, restoring and reviewing -----------------------------------------------------------------------------------
 
 
 def remove_rules(
@@ -259,7 +259,7 @@ def accept_correction(
     return taught
 
 
-# Allowing what a rule refuses -----------------------------------------------------------------------------------
+# Allowing what a rule refuses ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -292,7 +292,7 @@ def allow_rule(scopes: Scopes, text: str, *, session: str | None, now: float) ->
     return Allowed(id, name, how, session or "")
 
 
-# Two rules ------------------------------------------------------------------------------------------------------
+# Two rules -----------------------------------------------------------------------------------------------------------
 
 
 def connect_rules(scopes: Scopes, edge: Edge, *, now: float) -> tuple[Edge, Edge | None, list[str]]:
@@ -343,7 +343,7 @@ def merge_pairs(scopes: Scopes, pairs: Iterable[Pair], *, now: float) -> list[Me
     return done
 
 
-# Sharing --------------------------------------------------------------------------------------------------------
+# Sharing -------------------------------------------------------------------------------------------------------------
 
 
 def exported(

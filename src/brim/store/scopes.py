@@ -145,7 +145,7 @@ class Scopes(Closing):
         """The user's file, which holds sessions and facts about models whatever the project."""
         return self.store("user")
 
-    # What activation asks ---------------------------------------------------------------------------------------
+    # What activation asks ----------------------------------------------------------------------------------------
 
     def seeds(self, facts: Mapping[str, tuple[str, ...]], words: frozenset[str]) -> list[Node]:
         """Return every rule in force that a situation may activate directly."""
@@ -215,7 +215,7 @@ class Scopes(Closing):
                 held.enter_context(store.reading())
             yield self
 
-    # What is in force -------------------------------------------------------------------------------------------
+    # What is in force --------------------------------------------------------------------------------------------
 
     def behaviors(self, status: Status | str | Iterable[Status | str] | None = None) -> list[Behavior]:
         """Return the rules in force, sorted by id: all, or those of one *status* or of several."""
@@ -286,7 +286,7 @@ class Scopes(Closing):
             for edge, protected in edges
         ]
 
-    # Writing ----------------------------------------------------------------------------------------------------
+    # Writing -----------------------------------------------------------------------------------------------------
 
     @contextmanager
     def writing(self, *scopes: str) -> Iterator[Self]:
@@ -363,7 +363,7 @@ class Scopes(Closing):
         for store in self.stores.values():
             store.close()
 
-    # Consent ----------------------------------------------------------------------------------------------------
+    # Consent -----------------------------------------------------------------------------------------------------
 
     @property
     def project_key(self) -> str:

@@ -108,7 +108,7 @@ class Store(Closing):
     def _select(self) -> str:
         return self._readable(SELECT, "blocks", "'[]'")
 
-    # What activation asks ---------------------------------------------------------------------------------------
+    # What activation asks ----------------------------------------------------------------------------------------
 
     def seeds(
         self,
@@ -172,7 +172,7 @@ class Store(Closing):
         live = {row[0] for row in self.database.rows_in(sql, {end for edge in found for end in edge.key[:2]})}
         return [edge for edge in found if edge.source in live and edge.target in live]
 
-    # Behaviors --------------------------------------------------------------------------------------------------
+    # Behaviors ---------------------------------------------------------------------------------------------------
 
     def behaviors(self, status: Status | str | Iterable[Status | str] | None = None) -> list[Behavior]:
         """Return the behaviors, sorted by id: all, or those of one *status* or of several."""
@@ -299,7 +299,7 @@ class Store(Closing):
             )
             add_event(self.database, Event("injected", now, session=session, detail={"ids": list(ids), **detail}))
 
-    # Edges ------------------------------------------------------------------------------------------------------
+    # Edges -------------------------------------------------------------------------------------------------------
 
     def all_edges(self) -> list[Edge]:
         """Return every edge, sorted by source, target and kind, even if a behavior at its end is missing."""
@@ -350,7 +350,7 @@ class Store(Closing):
                 self.record(Event("disconnected", now, source, detail={"target": target, "kind": str(kind)}))
         return bool(gone)
 
-    # Events, costs and facts about models ----------------------------------------------------------------
+    # Events, costs and facts about models ------------------------------------------------------------------------
 
     def record(self, event: Event) -> None:
         """Write *event* after all others, with its secrets masked."""
@@ -427,7 +427,7 @@ class Store(Closing):
         """The reported windows: a ``brim.models.WindowStore``."""
         return StoredWindows(self.database, self._clock)
 
-    # Sessions ---------------------------------------------------------------------------------------------------
+    # Sessions ----------------------------------------------------------------------------------------------------
 
     @contextmanager
     def session(self, session: str, agent: str = "", **limits: Any) -> Iterator[Session]:
@@ -476,7 +476,7 @@ class Store(Closing):
             raise StoreError(text, "damaged") from None
         return main, mine
 
-    # The file ---------------------------------------------------------------------------------------------------
+    # The file ----------------------------------------------------------------------------------------------------
 
     def writing(self) -> AbstractContextManager[Database]:
         """Open a transaction that holds the lock from the start: all of it is written, or nothing."""
