@@ -75,7 +75,6 @@ class ScratchWriter:
         self._journal = Journal(os.path.join(self._root, JOURNAL))
         self._matching = Matching()
         self._models: list[tuple[ScratchModel, int]] = []
-        self._rendered: tuple[Journal | None, int, int] = (None, 0, 0)
 
     @property
     def folder(self) -> str:
@@ -126,7 +125,6 @@ class ScratchWriter:
 
     def rebuild(self) -> list[str]:
         """Render every file again from the journal, and return the names of those that changed."""
-        self._rendered = (None, 0, 0)
         with self._writing() as folder:
             return self._render(folder)
 
@@ -228,25 +226,11 @@ class ScratchWriter:
             raise StoreError(f"{error}; {kept}", error.reason) from None
 
     def _render(self, folder: str) -> list[str]:
-        entries = self._journal.refresh()
-        view = View(entries)
-        # What this writer rendered stands, unless another process wrote since and was killed before it rendered.
-        journal, version, count = self._rendered
-        same = journal is self._journal and version == journal.version
-        changed = {entry.kind for entry in entries[count if same else 0 :]}
-        texts = {
-            section.file: render_details(section, view.of(section.kind))
-            for section in SECTIONS
-            if not same
-            or section.kind in changed
-            or (section.kind == "artifact" and "withdrawn" in changed)
-            or not os.path.exists(os.path.join(folder, section.file))
-        }
+        view = View(self._journal.refresh())
+        texts = {section.file: render_details(section, view.of(section.kind)) for section in SECTIONS}
         session = self.session or str(owner_of(folder).get("session", ""))
         texts[INDEX] = render_index(view, self._pointer(folder), session=session)  # last: what it points to is there
-        written = [name for name, text in texts.items() if save(folder, name, text)]
-        self._rendered = (self._journal, self._journal.version, len(entries))
-        return written
+        return [name for name, text in texts.items() if save(folder, name, text)]
 
     def _pointer(self, folder: str) -> str:
         """Return *folder* as an agent in the worktree should be told it."""
