@@ -24,8 +24,8 @@ _BEFORE = 64
 class ScratchModel:
     """What must survive a compaction, taken from a job's events. Nothing is guessed from prose.
 
-    Give ``extract`` every event of a stream, parsed or typed. Secrets are masked. ``ScratchWriter.write_scratch`` writes
-    the entries to files. *root* is the project's folder, if it's known.
+    Give ``extract`` every event of a stream, parsed or typed. Secrets are masked. ``ScratchWriter.write_scratch``
+    writes the entries to files. *root* is the project's folder, if it's known.
     """
 
     def __init__(

@@ -50,8 +50,8 @@ HANDED = ("human", "decision", "state", "dead-end")
 class ScratchWriter:
     """The scratch files of a *worktree*: ``.context/scratch.md``, a file for each section, and the journal.
 
-    A *session* that starts while another is live in the same worktree gets a folder of its own inside. *state_folder* is
-    where ``cleanup`` keeps the journal (default: the user's brim folder); *patience* is how many seconds to wait for
+    A *session* that starts while another is live in the same worktree gets a folder of its own inside. *state_folder*
+    is where ``cleanup`` keeps the journal (default: the user's brim folder); *patience* is how many seconds to wait for
     another writer. With the user's *secret*, only a folder that was created with it is used. Nothing is created before
     there is something to write.
     """
