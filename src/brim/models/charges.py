@@ -1,9 +1,7 @@
-"""What a model charges, in whole numbers.
+"""What a model charges, in whole numbers, for hooks and for ``cost``.
 
-It is the same for a hook, which waits for every module, as for ``cost``.
-
-The table has one line per model, so that one is parsed and not four thousand. A rate is kept as a whole number over a
-power of ten, so nothing is rounded before the sum is.
+The table has one line per model, so that brim parses one and not four thousand. A rate is a whole number over a power
+of ten, so only the sum is rounded.
 """
 
 from __future__ import annotations
@@ -142,7 +140,7 @@ def priced(found: Found) -> tuple[list[Row], Mapping[str, str]]:
 
 
 def below_config(found: Found) -> Found:
-    """Return what the table has under the overridden name itself: a name that only looks like it lends no price."""
+    """Return the table's record for exactly the overridden name: a similar name has no price for it."""
     name = name_in_table(found.config_key)
     return Found(found.light, name if name.lower() == found.config_key else "")
 
@@ -180,7 +178,7 @@ def all_records() -> dict[str, dict[str, Any]]:
 
 
 def _same_provider(provider_part: str, provider: str) -> bool:
-    """Whether the price holds for what stood before the name: another host or region may charge otherwise."""
+    """Whether the price applies to the prefix of the name: another host or region may charge differently."""
     if provider_part.startswith("arn:aws"):
         provider_part = "bedrock/" + provider_part.partition("/")[2]
     words = [word for word in provider_part.replace(":", "/").replace(".", "/").split("/") if word]

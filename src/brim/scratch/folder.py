@@ -1,7 +1,7 @@
 """The folder of the scratch files, ``.context/``.
 
 A mark in it says that brim created it, so that brim never writes to or removes another folder. For agents, the mark
-must have a hash of the user's secret and the folder's path: a folder from an archive has another one, or none. The folder
+must have a hash of the user's secret and the folder's path: a folder from an archive has another one, or none. It
 ignores itself for git, and other users can't read it. A session that starts while another is live gets a folder of its
 own inside.
 """

@@ -1,7 +1,7 @@
-"""Corrections that wait for a person: what was typed, and what the agent had done. A rule only if the person says so.
+"""Corrections that a person typed, waiting for review. They become rules only if the person says so.
 
-They are in one small file of the user's folder, which a hook can add to without opening the store. It holds the newest
-100; texts are masked and cut. A file that can't be read counts as empty.
+They are in one small file in the user's folder, so that a hook needn't open the store. It holds the newest 100, with
+texts masked and shortened. A file that can't be read counts as empty.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ class Suggestion(Record):
 
 
 class Suggestions:
-    """The corrections that wait in the user's folder *home*."""
+    """The waiting corrections in the user's folder *home*."""
 
     def __init__(self, home: str) -> None:
         self.path = os.path.join(home, FILE)
 
     def waiting(self, project: str | None) -> list[Suggestion]:
-        """Return those of *project*, or those from outside of any if it is None, the oldest first."""
+        """Return the corrections of *project*, or those outside of any project, the oldest first."""
         return [each for each in self.every() if each.project == (project or "")]
 
     def every(self) -> list[Suggestion]:
-        """Return all that wait, the oldest first."""
+        """Return all corrections, the oldest first."""
         if not os.path.exists(self.path):
             return []
         return [Suggestion(**each) for each in _read(self.path)["waiting"]]
@@ -64,7 +64,7 @@ class Suggestions:
     def add(
         self, text: str, *, call: str = "", agent: str = "", project: str | None, session: str = "", time: float
     ) -> None:
-        """Keep a correction, masked. One with the same words in the same project takes its place."""
+        """Add a correction, masked, replacing one with the same words in the same project."""
         from brim.masking import mask
 
         text, call = cut(mask(" ".join(text.split())), LONGEST_TEXT), cut(mask(" ".join(call.split())), LONGEST_CALL)
@@ -86,7 +86,7 @@ class Suggestions:
         raise InputError(f"no correction {number} waits: 'brim rules review' lists them")
 
     def take(self, number: int) -> Suggestion:
-        """Take the correction *number* off the list, and return it."""
+        """Remove the correction *number*, and return it."""
         taken = self.find(number)
         with self._changing() as found:
             found["waiting"] = [each for each in found["waiting"] if each.get("number") != number]
@@ -107,7 +107,7 @@ def cut(text: str, most: int) -> str:
 
 
 def _read(path: str) -> dict[str, Any]:
-    """Return what the file holds, without what isn't a correction."""
+    """Return the content of the file, without entries that aren't corrections."""
     found: Any = None
     with suppress(OSError, ValueError, RecursionError):
         found = json.loads(read_safely(path, at_most=LARGEST))
