@@ -1,12 +1,12 @@
 """Where am I? Home, project, trust, settings and store for one command, tool call or hook.
 
 A person may use any project they are in. An agent's hooks and tools use a project's settings and rules only after the
-user has trusted it: what lies in a cloned repository may be written by anyone.
+user has trusted it, because anyone may have written what is in a cloned repository.
 
-A hook goes on without a project that can't be read, and with what can be read of the user's settings: a broken file
-must not lift a limit or silence the user's rules. ``problems`` says what is left out.
+A hook goes on without a project that can't be read, and with those of the user's settings that can: a broken file must
+not lift a limit or silence the user's rules. ``problems`` says what is left out.
 
-Everything is looked up when it is first asked for, so a hook that has nothing to say opens nothing.
+Everything is looked up on first use, so a hook that has nothing to say opens nothing.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Workspace:
         self.environ, self.cwd, self.who, self.now = environ, cwd or "", who, now
         self.flags, self.ending = flags or {}, ending
         self.problems: dict[str, str] = {}
-        """Why the ``project`` is left out, and what is wrong with the settings of the ``user``."""
+        """Why the ``project`` is left out, and problems with the settings of the ``user``."""
 
     @classmethod
     def here(cls, *, who: Literal["person", "agent"], flags: Mapping[str, object] | None = None) -> Self:
@@ -92,7 +92,7 @@ class Workspace:
 
     @cached_property
     def place(self) -> str:
-        """Where the project is, for limits: its repository, of which worktrees are part; else the working folder."""
+        """The project's place, for limits: its repository, which all worktrees share, or else the working folder."""
         if self.project is None:
             return os.path.realpath(self.cwd) if self.cwd else ""
         from brim.store.project import place_of
@@ -110,7 +110,7 @@ class Workspace:
 
     @property
     def usable_project(self) -> str | None:
-        """The project whose settings and rules count here: for an agent only a trusted one that can be read."""
+        """The project whose settings and rules apply: for an agent, only a trusted one that can be read."""
         return self.project if self.who == "person" or (self.trusted and "project" not in self.problems) else None
 
     @property
@@ -157,7 +157,7 @@ class Workspace:
 
     @cached_property
     def settings_changed(self) -> bool:
-        """Whether a trusted project has other settings than the user agreed to. An agent then does without them."""
+        """Whether a trusted project has other settings than the user agreed to. Agents then ignore them."""
         if self.project is None or self._agreed_settings is None:
             return False
         from brim.store.trust import UNREADABLE, settings_digest
@@ -166,7 +166,7 @@ class Workspace:
         return now == UNREADABLE or now not in ("", self._agreed_settings)
 
     def changes_of(self, scopes: Scopes) -> str:
-        """Say what of a trusted project changed, by other ways than brim, since the user agreed; empty if nothing."""
+        """Say what changed in a trusted project, without brim, since the user agreed; empty if nothing did."""
         if self.project is None or self._agreed_settings is None:
             return ""
         rules = len(scopes.unagreed())
@@ -177,7 +177,7 @@ class Workspace:
 
     @cached_property
     def _agreed_settings(self) -> str | None:
-        """The digest of the settings that the user agreed to; None if the project isn't trusted, or 0.1 did it."""
+        """The digest of the settings that the user agreed to; None if the project isn't trusted, or was by 0.1."""
         if self.project is None or not self.trusted:
             return None
         from brim.store.trust import settings_agreed
@@ -185,7 +185,7 @@ class Workspace:
         return settings_agreed(self.project, self.home)
 
     def renew_trust(self) -> None:
-        """Let a project that 0.1 trusted as a folder be trusted as what it holds now."""
+        """Agree to the present contents of a project that 0.1 trusted as a folder."""
         if self.project is not None and self.trusted and self._agreed_settings is None:
             from brim.store.trust import agree_to_settings, settings_digest
 
@@ -194,7 +194,7 @@ class Workspace:
                 del self._agreed_settings
 
     def consent(self) -> Consent | None:
-        """Return what a person is asked about before the project may steer agents; None if there is none here."""
+        """Return what a person is asked before the project may steer agents; None outside of a project."""
         if self.project is None:
             return None
         from brim.store.consent import consent_for
@@ -203,12 +203,11 @@ class Workspace:
         return consent_for(self.project, self.home, settings_changed=self.settings_changed)
 
     def save_settings(self, path: str, text: str) -> None:
-        """Write *text* to the configuration file *path*, and make its folder.
+        """Write *text* to the configuration file *path*, and create its folder.
 
-        Who writes a project's settings through brim agrees to them, unless they were changed by another way before.
+        Writing a project's settings through brim means agreeing to them, unless they were changed without brim before.
         """
-        from brim._sha import sha256_hex
-        from brim.files import save
+        from brim.files import save, sha256_hex
         from brim.store.project import make_folder
         from brim.store.trust import agree_to_settings
 
@@ -227,7 +226,7 @@ class Workspace:
 
     @cached_property
     def secret(self) -> str:
-        """The user's own secret, which marks memory that was made here. It is made when it is first needed."""
+        """The user's secret, which marks memory that was made here. It's created on first use."""
         from brim.store.trust import user_secret
 
         return user_secret(self.home)
@@ -279,7 +278,7 @@ class Workspace:
         return config
 
     def near_duplicate(self, scope: str) -> float:
-        """Return how alike two rules of *scope* are that say the same; a project's file says that of its own alone."""
+        """Return the similarity at which two rules of *scope* say the same; a project sets it for its own rules."""
         similarity: float = (self.config if scope == "project" else self.config.yours)["behaviors.near_duplicate"]
         return similarity
 
@@ -324,7 +323,7 @@ class Workspace:
         return [os.path.join(folder, DATABASE) for folder in self.scope_folders.values()]
 
     def open(self, *, migrate: bool | None = None) -> Scopes:
-        """Open what is stored here and may be used. Only a person's command migrates an older file by default."""
+        """Open the stores that may be used here. By default, only a person's command migrates an older file."""
         return self._open(self.who == "person" if migrate is None else migrate)
 
     def _open(self, migrate: bool, timeout: float | None = None) -> Scopes:
@@ -373,12 +372,12 @@ class Workspace:
 
     @cached_property
     def scopes(self) -> Scopes:
-        """What is stored here and may be used, opened once: never migrated, with little patience. For hooks."""
+        """The stores that may be used here, opened once, without migrating or waiting long. For hooks."""
         return self._open(False, timeout=BUSY)
 
     @property
     def surroundings(self) -> dict[str, Any]:
-        """What a situation has here, whatever is being done: environment, project types and branch."""
+        """The facts of every situation here: environment, project types and branch."""
         from brim.store.project import branch, environment, project_types
 
         found: dict[str, Any] = {"environment": environment(self.environ)}
@@ -387,9 +386,9 @@ class Workspace:
         return found
 
     def fold_logs(self, at_least: int = LONG_LOG) -> None:
-        """Fold logs of *at_least* so many bytes into their databases, if this process is about to end.
+        """Move logs of *at_least* so many bytes into their databases, if this process is about to end.
 
-        Every hook reads the logs when it opens the databases, since the one before it ended without closing them.
+        Every hook has to read the logs, because the one before it ended without closing the databases.
         """
         for path in self.databases if self.ending else ():
             with suppress(OSError, StoreError):  # no log; another process works with it; it isn't ours to change
@@ -415,7 +414,7 @@ class Workspace:
 
 
 def without_controls(text: str) -> str:
-    """Return *text* with ``?`` for each character that isn't drawn: a folder may have any name."""
+    """Return *text* with ``?`` for each character that isn't printable: a folder may have any name."""
     return "".join([letter if letter.isprintable() else "?" for letter in text])
 
 

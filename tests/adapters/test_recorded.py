@@ -12,7 +12,7 @@ from brim.adapters.guards import Guards, settle
 from brim.errors import LimitReached
 from brim.history import validate
 from brim.models import cost
-from brim.models.response import read_response
+from brim.models.usage import read_response
 from brim.store import open_ledger
 from tests.adapters.recorded import DATA, SETTINGS, TARGET, objects
 

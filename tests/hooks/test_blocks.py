@@ -14,8 +14,8 @@ import pytest
 from brim.behaviors import Behavior, Edge
 from brim.errors import BrimError
 from brim.store import open_store
-from brim.store.permissions import allow
 from brim.store.scopes import open_scopes
+from brim.store.trust import allow
 from tests.hooks.injected import NOW, SESSION, Agent, rule
 
 PNPM = rule("pnpm", "Use pnpm, not npm.", kind="constraint", blocks=["run npm install", "run npm i"])

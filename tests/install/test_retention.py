@@ -17,9 +17,8 @@ from brim.scratch import ScratchWriter
 from brim.spend.account import Account
 from brim.store import open_ledger, open_store
 from brim.store.events import RECENT, Event
-from brim.store.permissions import allow, is_allowed
-from brim.store.sessions import session_in
-from brim.store.trust import user_secret
+from brim.store.store import Store
+from brim.store.trust import allow, is_allowed, user_secret
 from tests.cli.conftest import Brim
 from tests.cli.stored import behavior, file_of, remember
 
@@ -40,7 +39,7 @@ def used(brim: Brim) -> Brim:
         for path in (home / "state").glob(f"{name}.*"):
             os.utime(path, (now - age, now - age))
         with open_store(str(file_of(brim))) as store:
-            with session_in(store.database, name, clock=lambda age=age: now - age) as session:  # type: ignore[misc]
+            with Store(store.database, clock=lambda age=age: now - age).session(name) as session:  # type: ignore[misc]
                 session.next_prompt()
             with store.writing() as database:
                 save_account(database, name, Account(), now=now - age)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from brim.models.windows import MemoryWindowStore, remember_in, report_window
+from brim.models.overrides import MemoryWindowStore, remember_in, report_window
 from brim.tracking.budget import ContextBudget
 from brim.tracking.events import End, Message, ModelSeen, RunTotal
 from brim.tracking.windows import Window, Windows

@@ -11,8 +11,7 @@ except ImportError as error:
     needed = "brim.adapters.anthropic needs version 2.8 or newer of the Anthropic SDK: pip install 'anthropic>=2.8'"
     raise ImportError(needed) from error
 
-from brim.adapters.bodies import Body
-from brim.adapters.guards import Attempts, Guards, Settings, settle, tap
+from brim.adapters.guards import Attempts, Body, Guards, Settings, settle, tap
 from brim.guard.conversation import Call, Guard
 
 

@@ -35,11 +35,8 @@ class BrimMiddleware(AgentMiddleware[Any, Any, Any]):
         super().__init__()
         self._model = model
         self._guards = Guards(guard, settings)
-
-    @property
-    def guard(self) -> Guard:
+        self.guard: Guard = self._guards.guard
         """Where the money of all conversations is counted: ``guard.status()``."""
-        return self._guards.guard
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]

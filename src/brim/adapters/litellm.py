@@ -11,8 +11,7 @@ from typing import Any, ClassVar, Unpack
 import litellm
 from litellm.integrations.custom_logger import CustomLogger
 
-from brim.adapters.bodies import Body
-from brim.adapters.guards import Attempts, Guards, Settings, settle
+from brim.adapters.guards import Attempts, Body, Guards, Settings, settle
 from brim.errors import InputError
 from brim.guard.conversation import Call, Guard
 from brim.history.entries import Provider

@@ -6,8 +6,7 @@ import inspect
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any, TypeVar, Unpack
 
-from brim.adapters.bodies import Body
-from brim.adapters.guards import Guards, Settings, settle, tap
+from brim.adapters.guards import Body, Guards, Settings, settle, tap
 from brim.errors import InputError
 from brim.guard.conversation import Call, Guard
 

@@ -49,11 +49,8 @@ class GuardedProvider(ModelProvider):
     def __init__(self, wrapped: ModelProvider, guards: Guards, name: str = "") -> None:
         self.wrapped = wrapped
         self._guards, self._name = guards, name
-
-    @property
-    def guard(self) -> Guard:
+        self.guard: Guard = guards.guard
         """Where the money of all conversations is counted: ``guard.status()``."""
-        return self._guards.guard
 
     def get_model(self, model_name: str | None) -> Model:
         """Return the model, guarded."""

@@ -36,11 +36,8 @@ class Brim(AbstractCapability[Any]):
     def __init__(self, model: str = "", *, guard: Guard | None = None, **settings: Unpack[Settings]) -> None:
         self._model = model
         self._guards = Guards(guard, settings)
-
-    @property
-    def guard(self) -> Guard:
+        self.guard: Guard = self._guards.guard
         """Where the money of all conversations is counted: ``guard.status()``."""
-        return self._guards.guard
 
     def get_wrapper_model(self, model: Model) -> Model:
         """Return *model* with a guard around its requests."""

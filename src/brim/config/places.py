@@ -26,7 +26,7 @@ AGENTS = {
     "BRIM_RUN_ID": "brim run",
     "AI_AGENT": "an agent",
 }
-"""Variables that agents set for the commands they run, and whose they are; tests/e2e has real agents say them."""
+"""Variables that agents set for the commands they run, by agent. tests/e2e checks them with real agents."""
 
 _problems: dict[tuple[str, str, str], str] = {}
 
@@ -36,7 +36,7 @@ def config_paths(environ: Mapping[str, str], cwd: str | None) -> dict[str, str]:
 
     The files may not exist.
 
-    There is no ``project`` if *cwd* lies in none, or is None: a folder that went away, or one that is not trusted.
+    There is no ``project`` if *cwd* isn't in one, or is None: it was deleted, or its project isn't trusted.
     """
     found = {"user": os.path.join(user_folder(environ), NAME)}
     project = project_folder(environ, cwd) if cwd is not None else None
@@ -48,7 +48,7 @@ def config_paths(environ: Mapping[str, str], cwd: str | None) -> dict[str, str]:
 
 
 def agents_environment(environ: Mapping[str, str]) -> str:
-    """Return the name of the agent that runs commands with *environ*; empty if it is a person's own terminal."""
+    """Return the name of the agent that runs commands with *environ*; empty in a person's own terminal."""
     return next((name for variable, name in AGENTS.items() if environ.get(variable)), "")
 
 
@@ -62,12 +62,12 @@ def user_folder(environ: Mapping[str, str]) -> str:
 
 
 def without_bad_home(environ: Mapping[str, str]) -> Mapping[str, str]:
-    """Return *environ*, without a ``BRIM_HOME`` that can't be the user's folder: a hook goes on with the usual one."""
+    """Return *environ* without an unusable ``BRIM_HOME``: hooks then use the default folder."""
     return {name: environ[name] for name in environ if name != "BRIM_HOME"} if _bad_home(environ) else environ
 
 
 def _bad_home(environ: Mapping[str, str]) -> str:
-    """Return why ``BRIM_HOME`` can't be the user's folder: a project could bring it along, with programs to run."""
+    """Return why ``BRIM_HOME`` can't be used: a project could set it to a folder of its own, with programs to run."""
     named = environ.get("BRIM_HOME", "")
     if not named:
         return ""
@@ -93,8 +93,8 @@ def _problem_with(named: str, home: str, project: str) -> str:
 def project_folder(environ: Mapping[str, str], cwd: str) -> str | None:
     """Return the project folder that contains *cwd*, or None.
 
-    It is the nearest folder with a ``.brim/``, or else git's top level. Nothing above git's top level is looked at, and
-    no folder of another user: a ``.brim`` that someone else makes there must not capture what is below.
+    It is the nearest folder with a ``.brim/``, or else git's top level. Folders above git's top level and folders of
+    other users are ignored: someone else's ``.brim`` there must not take over the folders below.
 
     An agent that names its project (``CLAUDE_PROJECT_DIR``) by an absolute path is believed. The home folder is never a
     project.
@@ -121,7 +121,7 @@ def _is_folder(named: str) -> bool:
 
 
 def _owner(folder: str) -> int:
-    """Return whose *folder* is; -1 if it is gone."""
+    """Return the owner of *folder*; -1 if it's gone."""
     try:
         return os.stat(folder).st_uid
     except OSError:

@@ -1,7 +1,7 @@
-"""Every setting that there is, declared once: what it may be, its default, and the names that are no longer settings.
+"""Declares every setting once: its type, limits and default. Former settings are listed, too.
 
-Rooms have the same defaults for callers without a configuration. Each setting is read from ``BRIM_`` and its key in
-capitals, unless another variable is named here.
+Other packages have the same defaults for callers without a configuration. Each setting's environment variable is
+``BRIM_`` and its key in capitals, unless another one is named here.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ WORDS = {
     **{"text": "a text", "whole": "a whole number", "number": "a number"},
     **{"flag": "true or false", "mapping": "a mapping", "words": "a list of words"},
 }
-"""The kinds of values, and what an error calls them."""
+"""The types of values, and their names in errors."""
 
 FLAGS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
-"""How true and false are written in the environment; a file has YAML's own words."""
+"""True and false in environment variables; files use YAML's words."""
 
 NONE_WORDS = ("none", "null")
-"""How the absence of a value is written outside a file; a setting's own word for it is taken too."""
+"""How no value is written outside a file, besides a setting's own word for it."""
 
 SHOWN = 60
-"""So many characters of a wrong value are shown."""
+"""Characters of a wrong value that an error shows."""
 
 
 class Setting(Record):
@@ -40,25 +40,25 @@ class Setting(Record):
     default: object
     help: str
     from_env: tuple[str, ...] | None = None
-    """Environment variables, of which the first that is set counts; None is ``BRIM_`` and the key."""
+    """Environment variables, of which the first that is set counts; None means ``BRIM_`` and the key."""
     option: str = ""
     """The command-line option, if it isn't the last part of the key."""
     choices: tuple[str, ...] = ()
     least: float | None = None
     most: float | None = None
     none: str = ""
-    """What no value means (``unlimited``); if empty, there must be a value."""
+    """The word for no value, such as ``unlimited``; if empty, there must be a value."""
     follows: str = ""
-    """A setting whose value this one takes if that was set, is greater than the default, and this one was not set."""
+    """Another setting: if that is set and higher than this one's default, and this one isn't set, its value is used."""
     lowers: bool = False
     """Whether a project's file can only make it stricter, so that a clone can't spend its user's money or hide a limit.
 
-    No value is the highest, the first choice the lowest.
+    No value counts as the highest, and the first choice as the lowest.
     """
     never: tuple[str, ...] = ()
     """Values that a project's file can't choose, because they open the network."""
     yours: bool = False
-    """Whether a project's file can't set it at all: it decides what becomes of the user's own rules and window."""
+    """Whether a project's file can't set it at all, because it affects the user's own rules and window."""
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -71,7 +71,7 @@ class Setting(Record):
         return self.option or f"--{self.key.rpartition('.')[2].replace('_', '-')}"
 
     def checked(self, value: Any) -> Any:
-        """Return *value* as this setting has it; raise ``ValueError`` with what it must be."""
+        """Return *value* in this setting's type; raise ``ValueError`` that says what it must be."""
         if self.none and (value is None or value == self.none or (value is False and self.none == "off")):
             return None  # YAML reads a bare ``off`` as false
         if not _is_of(self.kind, value):
@@ -96,7 +96,7 @@ class Setting(Record):
         return ", ".join(words)
 
     def parsed(self, text: str) -> Any:
-        """Return the value that *text* means in a variable or on the command line; raise ``ValueError`` if none."""
+        """Return the value of *text* from a variable or the command line; raise ``ValueError`` if it's wrong."""
         word = text.strip().lower()
         if self.none and word in (*NONE_WORDS, self.none):
             return None
@@ -119,7 +119,7 @@ class Setting(Record):
         return bool(value < than)
 
     def shown(self, value: object) -> str:
-        """Return *value* for a person to read, so that ``parsed`` takes it back."""
+        """Return *value* as text that ``parsed`` accepts."""
         if value is None:
             return self.none
         if isinstance(value, bool):
@@ -147,7 +147,7 @@ def _shown(value: object) -> str:
 
 
 MODES = ("auto", "approximate", "exact", "api")
-"""The same as ``brim.tokens.MODES``, which stands above this file."""
+"""The same as ``brim.tokens.MODES``, which this module can't import."""
 STRATEGIES = ("lowest-first", "level", "optimal")
 FORMATS = ("markdown", "xml", "plain")
 PARTS = (
@@ -241,7 +241,7 @@ SETTINGS = (
     Setting("window.response_reserve_max", "whole", 4_096, "most tokens kept for the response", least=0),
     Setting("window.safety_buffer_ratio", "number", 0.05, "share of the window that stays empty", **_SHARE),
 )
-"""Every setting that there is. Anything else in a file is an error."""
+"""All settings. Any other key in a file is an error."""
 # fmt: on
 
 ORDERED = (

@@ -1,28 +1,30 @@
-"""The text of a configuration file: read with the line of each key, and one key changed without touching the rest.
+"""Reads a configuration file with the line of each key, and changes one setting without touching the rest.
 
-PyYAML forgets comments and order, so it only says where things are; the text itself is cut there. A text that then does
-not read as the old one with that one change is never returned.
+PyYAML loses comments and order, so it's only asked where things are, and the text is edited there. The new text is
+parsed again, and returned only if it differs from the old one by that one change.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from difflib import get_close_matches
 from typing import Any
 
 import yaml
 
+from brim.config.places import config_paths
 from brim.config.settings import REMOVED, SETTINGS
-from brim.errors import ConfigError
+from brim.config.values import Config, load
+from brim.errors import BrimError, ConfigError, InputError
 
 LARGEST_FILE = 1 << 16
 """Bytes: a configuration is written by hand, and a hook has a second in which to read it."""
 
 MOST_VALUES = 10_000
-"""Values in one file, each counted as often as aliases repeat it: aliases of aliases would multiply without end."""
+"""Values in one file, counting each repetition by an alias: aliases of aliases would multiply without end."""
 DEEPEST = 100
 """Lists and mappings inside each other."""
 LONGEST_NUMBER = 100
@@ -49,11 +51,11 @@ _KEY_TAGS = ("tag:yaml.org,2002:str", "tag:yaml.org,2002:merge")
 
 KNOWN = {setting.key: setting for setting in SETTINGS}
 SECTIONS = dict.fromkeys(key.rpartition(".")[0] for key in KNOWN if "." in key)
-"""The names that settings stand under, in their order."""
+"""The sections of settings, in order."""
 
 
 def read_text(path: str) -> str:
-    """Return the text of the file *path*, with its line ends as they are. A pipe is not waited for."""
+    """Return the text of the file *path* with its original line ends. A pipe is refused, not waited for."""
 
     def without_waiting(path: str, flags: int) -> int:  # a pipe may have come with a clone
         return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
@@ -101,7 +103,7 @@ def read_mapping(text: str, name: str, most: int = MOST_VALUES) -> tuple[dict[st
 
 
 def _check_bounds(text: str, name: str, most: int) -> None:
-    """Raise if *text* nests too deeply or holds too much. It is read piece by piece, so that ends soon."""
+    """Raise if *text* nests too deeply or holds too much. This parses step by step, so it ends early."""
     sizes: dict[str, int] = {}
     inside: list[tuple[str | None, int]] = []
     count = 0
@@ -179,7 +181,7 @@ def unknown(key: str) -> str:
 
 
 def _leaves(tree: Mapping[str, Any], section: str) -> Iterator[tuple[str, Any]]:
-    """Yield what stands in *tree*: settings, and whatever isn't one. An empty section is nothing."""
+    """Yield key and value of everything in *tree*, settings or not. An empty section yields nothing."""
     for name, value in tree.items():
         key = f"{section}.{name}" if section else name
         if name in SECTIONS and not section and isinstance(value, dict | None):
@@ -189,7 +191,7 @@ def _leaves(tree: Mapping[str, Any], section: str) -> Iterator[tuple[str, Any]]:
 
 
 def _checked(tree: Mapping[str, Any], key: str, value: Any) -> Any:
-    """Return the *value* of *key* as the setting has it; raise ``ValueError`` with what is wrong."""
+    """Return the *value* of *key* in the setting's type; raise ``ValueError`` that says what is wrong."""
     if key in SECTIONS:
         raise ValueError(f"{key} must be a section of settings, not {value!r}")
     if key not in KNOWN:
@@ -204,7 +206,7 @@ def _checked(tree: Mapping[str, Any], key: str, value: Any) -> Any:
 
 
 def _line(lines: Mapping[str, str], key: str, path: str) -> str:
-    """Return where *key* stands; of what came by a YAML merge (``<<``), where the nearest key above it does."""
+    """Return the line of *key*; if it comes from a YAML merge (``<<``), that of the nearest key above it."""
     while key and key not in lines:
         key = key.rpartition(".")[0]
     return lines.get(key or "<<", path)
@@ -247,14 +249,14 @@ def without_key(text: str, key: str, path: str) -> str:
 
 
 def _compose(text: str, path: str) -> Any:
-    """Return the root of *text*, None if nothing is in it; the slow loader, because its marks count characters."""
+    """Return the root of *text*, None if it's empty. The slow loader's marks count characters, not bytes."""
     read_mapping(text, path)  # says what is wrong, and where
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     return root if isinstance(root, yaml.MappingNode) else None
 
 
 def _entry(root: Any, key: str) -> tuple[Any, Any] | None:
-    """Return the nodes of *key* and of its value, if it is there."""
+    """Return the nodes of *key* and its value, or None."""
     found: tuple[Any, Any] | None = (None, root)
     for name in key.split("."):
         inside = found[1].value if found and isinstance(found[1], yaml.MappingNode) else ()
@@ -279,7 +281,7 @@ def _added(text: str, root: Any, key: str, scalar: str) -> str:
 
 
 def _inserted(text: str, index: int, *lines: str) -> str:
-    """Return *text* with *lines* after the line that *index* stands in."""
+    """Return *text* with *lines* inserted after the line of *index*."""
     end = _line_end(text)
     at = _next_line(text, index)
     before = text[:at]
@@ -289,7 +291,7 @@ def _inserted(text: str, index: int, *lines: str) -> str:
 
 
 def _last_index(node: Any) -> int:
-    """Return where *node* ends; PyYAML says of a block that it ends where the next thing begins."""
+    """Return where *node* ends: PyYAML ends a block where the next thing begins."""
     if isinstance(node, yaml.ScalarNode) or node.flow_style or not node.value:
         return int(node.end_mark.index)
     last = node.value[-1]
@@ -297,7 +299,7 @@ def _last_index(node: Any) -> int:
 
 
 def _next_line(text: str, index: int) -> int:
-    """Return where the line after the one with *index* begins; *index* itself, if it stands at a beginning."""
+    """Return the start of the line after *index*; *index* itself if it is the start of a line."""
     if index and text[index - 1] == "\n":
         return index
     end = text.find("\n", index)
@@ -309,14 +311,14 @@ def _line_end(text: str) -> str:
 
 
 def _scalar(value: object) -> str:
-    """Return *value* as YAML on one line, so that it is read back as what it is."""
+    """Return *value* as one line of YAML."""
     plain = not isinstance(value, str) or value.isprintable()
     text = yaml.safe_dump(value, width=float("inf"), allow_unicode=plain, default_style=None if plain else '"')
     return text.removesuffix("...\n").rstrip("\n")
 
 
 def _cleaned(tree: dict[str, Any]) -> dict[str, Any]:
-    """Return a copy of *tree* without empty sections: they say nothing."""
+    """Return a copy of *tree* without empty sections."""
     return {
         key: deepcopy(value) for key, value in tree.items() if value != {} and not (value is None and key in SECTIONS)
     }
@@ -329,3 +331,70 @@ def _agreed(changed: str, wanted: dict[str, Any], what: str, path: str) -> str:
     except ConfigError:
         pass
     raise ConfigError(f"config: {path}: cannot {what} without touching something else; please edit it by hand")
+
+
+# One setting changed: tried first, then written -------------------------------------------------------------------
+
+
+UNSET = object()
+"""Stands for a setting that is removed from the file."""
+
+
+class SettingEdit:
+    """A change of *key* to *value*, or ``UNSET``, in the file of *scope* (``user`` or ``project``)."""
+
+    def __init__(self, environ: Mapping[str, str], cwd: str | None, key: str, value: object, scope: str) -> None:
+        self.key, self.value, self.path = key, value, config_file(environ, cwd, scope)
+        self._before = _text_of(self.path)
+        edited = without_key(self._before, key, self.path) if value is UNSET else None
+        self._after = with_key(self._before, key, value, self.path) if edited is None else edited
+        self.config = _tried(environ, cwd, {self.path: self._after})
+
+    @property
+    def changes(self) -> bool:
+        """Whether the file has to be written."""
+        return self._before != self._after
+
+    @property
+    def hidden_by(self) -> str:
+        """The origin of a stronger value of the setting; empty if there is none."""
+        origin = self.config.values[self.key].origin
+        return "" if origin.startswith(f"{self.path}:") else origin
+
+    def write(self, save: Callable[[str, str], object]) -> None:
+        """Write the file with *save* (``Workspace.save_settings``), unless it would stay the same."""
+        if self.changes and _text_of(self.path) != self._before:
+            raise ConfigError(f"config: {self.path}: it was changed by another program just now; try again")
+        if self.changes:
+            save(self.path, self._after)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it for ``--json``."""
+        set_to = {"key": self.key, "value": self.value, "file": self.path}
+        return {**set_to, "changed": self.changes, "hidden_by": self.hidden_by}
+
+
+def config_file(environ: Mapping[str, str], cwd: str | None, scope: str) -> str:
+    """Return the path of the configuration file of *scope*; it may not exist."""
+    paths = config_paths(environ, cwd)
+    if scope not in paths:
+        raise InputError("not in a project: a project is a folder with .brim/ or .git in it; make one with mkdir .brim")
+    return paths[scope]
+
+
+def _text_of(path: str) -> str:
+    return read_text(path) if os.path.exists(path) else ""
+
+
+def _tried(environ: Mapping[str, str], cwd: str | None, drafts: dict[str, str]) -> Config:
+    """Return the settings with *drafts*; raise if they'd be wrong, whatever the environment."""
+    variables = {name for setting in KNOWN.values() for name in setting.variables}
+    plain = {name: value for name, value in environ.items() if name not in variables}
+    try:
+        found = load(plain, cwd, drafts=drafts)
+    except BrimError as error:
+        raise ConfigError(f"{''.join(drafts)} is as it was: {error}") from None
+    try:
+        return load(environ, cwd, drafts=drafts)
+    except BrimError:  # a wrong variable is not the file's fault
+        return found

@@ -1,13 +1,12 @@
 """The settings in force: flag > environment > project file > user file > built-in default.
 
-What a project's file sets never changes what the user's own rules and limits get: ``Config.yours`` is what is in force
-without it. Hooks go on with what can be read: they pass *problems*, and what is wrong is left out and noted there.
+A project's file never changes how the user's own rules and limits work: ``Config.yours`` has the settings without it.
+Hooks pass *problems*: then a wrong setting is left out and noted there, instead of raising an error.
 
-A hook gets them from a cache while the files are the same, so that the YAML reader stays away: one small JSON file
-per project in the user's folder, for its owner alone. It holds what the *files* set, never the environment, and the
-stamp (size, times, number) of every file that was looked for, whether it was there or not. A file that was changed a
-moment ago may change again without another stamp, so it is cached only a little later. A cache that is missing,
-broken, out of date or not writable only costs time.
+Hooks read a cache, so that they needn't import YAML: one small JSON file per project in the user's folder. It holds
+what the *files* set, never the environment, and the stamp (size, times, inode) of every file that was looked for, even
+if it was missing. A file that changed a moment ago could change again without a new stamp, so it's cached a little
+later. A cache that is missing, broken, out of date or read-only only costs time.
 """
 
 from __future__ import annotations
@@ -17,11 +16,10 @@ import os
 import time
 from collections import namedtuple
 
-from brim._sha import sha256_hex
 from brim.config.places import config_paths, user_folder
 from brim.config.settings import ORDERED, REMOVED, SETTINGS
 from brim.errors import ConfigError, InputError
-from brim.files import replace_file
+from brim.files import replace_file, sha256_hex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,15 +27,15 @@ if TYPE_CHECKING:
     from typing import Any
 
     Files = tuple[dict[str, dict[str, "Value"]], dict[str, str]]
-    """What each file sets, by ``user`` and ``project``, and ``FILE:LINE`` of every key in them."""
+    """The settings of each file, by ``user`` and ``project``, and ``FILE:LINE`` of every key."""
     Problems = dict[str, str]
-    """The first thing that is wrong with each of ``user`` and ``project``."""
+    """The first problem with each of ``user`` and ``project``."""
 
 FORMAT = 3
-"""What is in a cache; one of another format is written again."""
+"""The format of a cache; another one is replaced."""
 
 SETTLING = 2.0
-"""Seconds since a file's change after which another one has another time: clocks of disks are coarse."""
+"""Seconds after which a second change gets another time stamp: file systems have coarse clocks."""
 
 DEFAULT = "default"
 """The origin of a value that isn't set."""
@@ -51,7 +49,7 @@ DEFAULTS = {setting.key: Value(setting.default, DEFAULT) for setting in SETTINGS
 
 
 class Config:
-    """The settings in force. ``config["mode"]`` is a value, ``config.values["mode"].origin`` says where it was set."""
+    """The settings in force: ``config["mode"]``. ``config.values["mode"].origin`` says where it was set."""
 
     def __init__(
         self,
@@ -65,23 +63,23 @@ class Config:
         self.yours = self if yours is None else Config(yours, lines)
         """The settings without the project's file: the user's own rules are planned under them."""
         self.ignored = dict(ignored or {})
-        """What the project's file sets that only the user can set, and its ``FILE:LINE``."""
+        """Settings in the project's file that only the user can set, and their ``FILE:LINE``."""
 
     def __getitem__(self, key: str) -> Any:
         return self.values[key].value
 
     def section(self, name: str) -> dict[str, Any]:
-        """Return the values of a section by their names in it: ``Parameters(**config.section("activation"))``."""
+        """Return the values of a section, by name: ``Parameters(**config.section("activation"))``."""
         start = f"{name}."
         return {key[len(start) :]: found.value for key, found in self.values.items() if key.startswith(start)}
 
     @property
     def removed(self) -> dict[str, str]:
-        """What was set that is no longer a setting, and ``FILE:LINE`` or the variable that set it."""
+        """Former settings that are still set, and the ``FILE:LINE`` or variable that sets them."""
         return {key: self._lines[key] for key in sorted(REMOVED & self._lines.keys())}
 
     def where(self, problem: str) -> str:
-        """Return ``FILE:LINE`` of the key that *problem* begins with, or of the nearest key above it; else nothing."""
+        """Return ``FILE:LINE`` of the key that *problem* begins with, or of the nearest key above it; else empty."""
         named = [key for key in self._lines if problem.startswith(key) and problem[len(key) : len(key) + 1] in "., "]
         return self._lines[max(named, key=len)] if named else ""
 
@@ -93,16 +91,16 @@ def load(
     *,
     drafts: Mapping[str, str] | None = None,
 ) -> Config:
-    """Return the settings in force in *cwd*, with *environ* and *flags* (None is a flag that was not given).
+    """Return the settings in force in *cwd*, with *environ* and *flags* (None means that a flag isn't given).
 
-    A *cwd* of None is a folder that went away, or a project that is not trusted: no project then. *drafts* maps the
-    path of a configuration file to a text that is taken in its place: so a change can be tried before it is written.
+    Without *cwd* (it was deleted, or its project isn't trusted), there's no project. *drafts* maps the path of a
+    configuration file to a text that is read instead, to try a change before it is written.
     """
     return in_force(*from_files(config_paths(environ, cwd), drafts or {}), environ, flags or {})
 
 
 def from_files(paths: Mapping[str, str], drafts: Mapping[str, str], problems: Problems | None = None) -> Files:
-    """Return what the files in *paths* set, by ``user`` and ``project``, and ``FILE:LINE`` of every key in them."""
+    """Return the settings in the files in *paths*, by ``user`` and ``project``, and ``FILE:LINE`` of every key."""
     files: dict[str, dict[str, Value]] = {}
     lines: dict[str, str] = {}
     for scope, path in paths.items():
@@ -137,7 +135,7 @@ def in_force(
     flags: Mapping[str, object],
     problems: Problems | None = None,
 ) -> Config:
-    """Return the settings in force: what the *files* set, under *environ*, under *flags*."""
+    """Return the settings in force: *flags* over *environ* over *files*."""
     variables = {key: f"BRIM_{key.replace('.', '_').upper()}" for key in REMOVED}
     lines = {**lines, **{key: name for key, name in variables.items() if environ.get(name, "") != ""}}
     own, merged = files.get("user", {}), dict(files.get("user", {}))
@@ -147,7 +145,7 @@ def in_force(
         if not setting.is_shared(value):
             ignored[key] = origin
         elif not setting.lowers or setting.is_lower(value, weaker):
-            # Each file may name models of its own; one model that both name is the stronger file's, whole.
+            # Each file may name its own models. If both name one, the stronger file's entry replaces the other.
             merged[key] = Value(weaker | value if key == "models" else value, origin)
     if merged == own:
         return Config(yours, lines, ignored=ignored)
@@ -164,7 +162,7 @@ def _values(
     scope: str,
     problems: Problems | None,
 ) -> dict[str, Value]:
-    """Return each setting's value; those of *instead* for settings that don't go together."""
+    """Return each setting's value; those of *instead* where settings contradict each other."""
     values = {}
     for setting in SETTINGS:
         found = files.get(setting.key) or DEFAULTS[setting.key]
@@ -205,11 +203,11 @@ def load_cached(
     now: float | None = None,
     problems: Problems | None = None,
 ) -> Config:
-    """Return the same as ``load``, and read YAML only if a file has changed since the last time.
+    """Return the same as ``load``, but read YAML only if a file has changed since the last time.
 
-    Nothing is written if there is no file of settings, or no user's folder to write to. *now* is in seconds since 1970;
-    None asks the clock, if it matters. With *problems*, what is wrong is left out and noted there; of a file that can't
-    be read at all, the settings that were read last stay in force.
+    Nothing is written if there are no settings files, or no user folder. *now* is in seconds since 1970; None asks the
+    clock. With *problems*, a wrong setting is left out and noted there; if a file can't be read at all, the settings
+    that were read last stay in force.
     """
     paths = config_paths(environ, cwd)
     stamps, cache = _stamps(paths.values()), cache_path(user_folder(environ), list(paths.values()))
@@ -224,7 +222,7 @@ def load_cached(
             found[0].update({scope: kept[0][scope] for scope in wrong if scope in kept[0] and scope not in found[0]})
             moment = time.time() if now is None else now
             is_settled = all(abs(moment - stamp[3] / 1e9) > SETTLING for stamp in stamps if stamp[1:])
-            if is_settled and stamps == _stamps(paths.values()):  # else it isn't known which text was read
+            if is_settled and stamps == _stamps(paths.values()):  # otherwise the text may be another one
                 _write(cache, stamps, found, wrong)
     for scope, problem in wrong.items():
         _note(problems, scope, problem)
@@ -232,12 +230,12 @@ def load_cached(
 
 
 def cache_path(folder: str, paths: list[str]) -> str:
-    """Return the cache for these *paths* in the user's *folder*; if two share a name, the stamps tell them apart."""
+    """Return the cache for *paths* in the user's *folder*. If two share a name, their stamps differ."""
     return os.path.join(folder, "cache", f"config-{sha256_hex(os.fsencode(paths[-1]))[:8]}.json")
 
 
 def _stamps(paths: Iterable[str]) -> list[list[Any]]:
-    """Return path, size, times and number of each file; of one that is not there, the path alone."""
+    """Return path, size, times and inode of each file; only the path if it's missing."""
     stamps: list[list[Any]] = []
     for path in paths:
         try:
@@ -251,7 +249,7 @@ def _stamps(paths: Iterable[str]) -> list[list[Any]]:
 
 
 def _read(cache: str, paths: Iterable[str]) -> tuple[list[Any], Files, Problems]:
-    """Return the stamps of the files that *cache* was made of, what they set, and what was wrong with them."""
+    """Return the stamps, settings and problems in *cache*."""
     try:
         with open(cache, encoding="utf-8") as file:
             kept = json.loads(file.read())
@@ -269,7 +267,7 @@ def _read(cache: str, paths: Iterable[str]) -> tuple[list[Any], Files, Problems]
 
 
 def _write(cache: str, stamps: list[list[Any]], found: Files, wrong: Problems) -> None:
-    """Put what was found into *cache*, all of it or nothing."""
+    """Write *cache* as a whole, or not at all."""
     kept = {"format": FORMAT, "stamps": stamps, "files": found[0], "lines": found[1], "problems": wrong}
     try:
         text = json.dumps(kept)

@@ -31,7 +31,7 @@ from brim.history.summarize import Summarizer
 from brim.history.watermark import WatermarkPruner
 from brim.injection import ActivationTierMapper, render
 from brim.models.light import lookup
-from brim.models.response import Reported, read_response
+from brim.models.usage import Reported, read_response
 from brim.spend.ledger import LONG_LEASE, Ledger, ScopeStatus, lineage
 from brim.spend.money import micro_dollars
 from brim.spend.spending import LEAST_OUTPUT, Quote, Spend
@@ -131,7 +131,10 @@ class Guard:
 
     def _begin(self) -> None:
         """Begin a conversation: what follows belongs to one."""
-        self.counter: AnchoredTokenCounter = _anchored(self.model, self._given_counter)
+        learned = MemoryCalibrationStore()
+        counter = self._given_counter or counter_for(self.model, calibrations=learned)
+        ratios = learned if hasattr(counter, "ratio") else None
+        self.counter: AnchoredTokenCounter = AnchoredTokenCounter(counter, model=self.model, calibrations=ratios)
         """Counts what was sent by what the provider reported for it."""
         self.gauge: ContextBudget = ContextBudget(window_of(self.model), model=self.model)
         """How full the window was at the last call."""
@@ -292,12 +295,6 @@ class Guard:
         """Return what was spent in the scope; None without a ledger."""
         return None if self.ledger is None else self.ledger.status(self.scope)
 
-    def _quote(self, fitted: Fitted[Any], tools: Sequence[Any] | None, output: int, answers: int) -> Quote:
-        known = lookup(self.model)
-        prompt = min(fitted.tokens.high, known.max_input) if known.resolved else fitted.tokens.high
-        hour = any(_is_for_an_hour(part) for part in (fitted.system, tools, *fitted.messages))
-        return Quote(self.model, prompt, output, answers, hour)
-
 
 class Call(Generic[M]):
     """One call of a conversation: what to send, and what came of it.
@@ -426,7 +423,10 @@ class Call(Generic[M]):
         self.tokens, self.receipt = fitted.tokens, fitted.receipt
         if guard.ledger is not None:
             output = fitted.max_output if self._billed_output is None else self._billed_output
-            quote = guard._quote(fitted, self.tools, output, self._answers)
+            known, prompt = lookup(self.model), fitted.tokens.high
+            prompt = min(prompt, known.max_input) if known.resolved else prompt
+            hour = any(_is_for_an_hour(part) for part in (fitted.system, self.tools, *fitted.messages))
+            quote = Quote(self.model, prompt, output, self._answers, hour)
             about: Any = {"least": self._min_output, "lease": guard.lease, "at_most": guard.limit}
             self._spend, self._asked = Spend(guard.ledger, guard.scope, quote, **about), output
 
@@ -557,12 +557,6 @@ def _merged(steps: Iterable[Step]) -> tuple[Step, ...]:
 
 def _mapped(indices: Iterable[int], places: Sequence[int | None]) -> tuple[int, ...]:
     return tuple(place for index in indices if (place := places[index]) is not None)
-
-
-def _anchored(model: str, counter: TokenCounter | None) -> AnchoredTokenCounter:
-    learned = MemoryCalibrationStore()
-    counter = counter or counter_for(model, calibrations=learned)
-    return AnchoredTokenCounter(counter, model=model, calibrations=learned if hasattr(counter, "ratio") else None)
 
 
 def _whole(messages: Sequence[Any], system: Any) -> list[Any]:

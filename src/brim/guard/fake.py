@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from types import SimpleNamespace
 from typing import Any
 
@@ -64,7 +65,7 @@ class FakeModel:
         several = answer if isinstance(answer, list) else [answer]
         content = [self._block(number, each) for number, each in enumerate(several)]
         known = list(digests(whole, tools, model))
-        same = sum(1 for _ in iter_same(known, self._cached))
+        same = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(known, self._cached, strict=False))))
         read = int(counter_for(model).count_messages(whole[:same], tools)) if same else 0
         self._cached = known
         output = int(counter_for(model).count_messages([{"role": "assistant", "content": content}]))
@@ -85,11 +86,3 @@ class FakeModel:
         name, arguments = answer
         id = f"toolu_{len(self.requests)}_{number}"
         return SimpleNamespace(type="tool_use", id=id, name=name, input=arguments)
-
-
-def iter_same(one: Sequence[str], two: Sequence[str]) -> Iterator[str]:
-    """Yield what two lists have in common at their beginning."""
-    for first, second in zip(one, two, strict=False):
-        if first != second:
-            return
-        yield first

@@ -14,7 +14,7 @@ from brim.history.draft import Pin, whole_number
 from brim.history.entries import Provider
 from brim.history.formats import SCALARS, as_list
 from brim.history.pruners import FifoPruner, Pruner, SlidingWindowPruner
-from brim.history.receipt import Pruned, Receipt
+from brim.history.receipt import Receipt
 from brim.history.summarize import SummarizePruner
 from brim.history.watermark import WatermarkPruner
 from brim.models.light import UNKNOWN_WINDOW, lookup
@@ -168,9 +168,10 @@ class Request:
     ) -> Fitted[Any]:
         """Return the request in at most *target* tokens, if possible."""
         goal = target
+        about: Any = {"model": self.model, "tools": self.tools, "provider": self.provider, "counter": self.counter}
         for _ in range(ROUNDS):
             attempt = copy.copy(pruner)  # a pruner with a memory must not remember an attempt that was too large
-            pruned = self._prune(attempt, goal, pin, fill)
+            pruned = attempt.prune(self.messages, goal, fill=fill, pin=pin, shorten=True, **about)
             high = pruned.tokens.high
             if not sure or high <= target or not pruned.fits:
                 break
@@ -183,10 +184,6 @@ class Request:
             reason = f"the count may be up to {size:,} tokens, and {target:,} is the target"
         receipt = replace(pruned.receipt, target=target, fits=size <= target, reason=reason if size > target else "")
         return Fitted(pruned.messages, pruned.tokens, size <= target, receipt, max_output, self.system)
-
-    def _prune(self, pruner: Pruner, target: int, pin: Pin | None, fill: bool) -> Pruned:
-        about: Any = {"model": self.model, "tools": self.tools, "provider": self.provider, "counter": self.counter}
-        return pruner.prune(self.messages, target, fill=fill, pin=pin, shorten=True, **about)
 
 
 class RequestCounter:

@@ -101,7 +101,8 @@ class TieredPruner(Strategy):
         for found in bench.results:
             if bench.total <= low:
                 return
-            if found.reading and last[found.reading] is not found and not bench.is_noted(found):
+            is_noted = (found.at, found.number) in bench.noted
+            if found.reading and last[found.reading] is not found and not is_noted:
                 bench.put(found, f"[Folded: {found} was read again later; see the last result.]", "folded")
 
     def _shorten(self, bench: Bench, low: int) -> None:
@@ -213,10 +214,6 @@ class Bench:
 
         if self.change(found.at, map_results(self.entry(found.at), content), action):
             self.noted.add((found.at, found.number))
-
-    def is_noted(self, found: Result) -> bool:
-        """Whether a note stands in place of a result already."""
-        return (found.at, found.number) in self.noted
 
     @cached_property
     def results(self) -> list[Result]:

@@ -138,7 +138,7 @@ def measure_lost(call: HookCall, workspace: HookWorkspace) -> None:
 
 def _is_new(summary: str, call: HookCall, workspace: HookWorkspace) -> bool:
     """Whether *summary* isn't the last one: a window that shrinks without one shows the old one again."""
-    from brim._sha import sha256_hex
+    from brim.files import sha256_hex
 
     state, mark = workspace.state(call.session), sha256_hex(summary.encode("utf-8", "replace"))[:16]
     if call.agent == "gemini" and state.kept(_MEASURED) == mark:

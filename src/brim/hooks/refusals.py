@@ -12,7 +12,7 @@ from brim.hooks.event import Answer
 from brim.hooks.protection import is_protected, loosening_command
 from brim.hooks.state import log
 from brim.store.events import Event
-from brim.store.permissions import ONCE, OWN, SESSION, is_allowed, use_up
+from brim.store.trust import ONCE, OWN, SESSION, is_allowed, use_up
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -238,7 +238,7 @@ def file_id(session: str) -> str:
     """Return *session* as part of a file name: unchanged if it is harmless, else its SHA-256."""
     if 0 < len(session) <= 64 and not session.strip(_HARMLESS):
         return session
-    from brim._sha import sha256_hex
+    from brim.files import sha256_hex
 
     return sha256_hex(session.encode("utf-8", "surrogatepass"))
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from brim._sha import sha256_hex
+from brim.files import sha256_hex
 from brim.hooks.loops import EDITS, TAIL
 from brim.hooks.rules import patch_of
 from brim.hooks.transcript import FORMATS

@@ -14,9 +14,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from brim.config.edit import SettingEdit
 from brim.config.places import user_folder
 from brim.config.retention import UNFINISHED
+from brim.config.text import SettingEdit
 from brim.errors import BrimError, InputError, StoreError
 from brim.files import WINDOWS, backup_name, keep, locked, remove_unfinished, replace_file
 from brim.hooks.process import PAUSED, paused_until

@@ -3,9 +3,9 @@
 A model's name goes in, in whatever spelling an agent, a provider or a person writes it; out comes its window, its
 maximum input and output, its tokenizer family and its dated prices. Nothing here asks the network.
 
-``names`` knows how a name may be spelled, ``overrides`` what the configuration says, ``windows`` what agents and
-providers reported. ``light`` has the few facts that hooks need, ``usage`` reads a provider's usage report, ``response``
-a whole response, ``charges`` has the prices in whole numbers, ``catalog`` the full record, the search and ``cost``.
+``names`` knows how a name may be spelled, ``overrides`` what the configuration says, and agents and providers reported.
+``light`` has the few facts that hooks need, ``usage`` reads a provider's response
+and its usage report, ``charges`` has the prices in whole numbers, ``catalog`` the full record, the search and ``cost``.
 """
 
 from __future__ import annotations
@@ -22,23 +22,21 @@ if TYPE_CHECKING:
     from brim.models.catalog import models as models
     from brim.models.light import Light as Light
     from brim.models.light import lookup as lookup
+    from brim.models.overrides import MemoryWindowStore as MemoryWindowStore
+    from brim.models.overrides import WindowStore as WindowStore
+    from brim.models.overrides import remember_in as remember_in
+    from brim.models.overrides import report_window as report_window
     from brim.models.overrides import use as use
-    from brim.models.response import Reported as Reported
-    from brim.models.response import read_response as read_response
+    from brim.models.overrides import window_from_error as window_from_error
+    from brim.models.usage import Reported as Reported
     from brim.models.usage import Tokens as Tokens
+    from brim.models.usage import read_response as read_response
     from brim.models.usage import read_usage as read_usage
-    from brim.models.windows import MemoryWindowStore as MemoryWindowStore
-    from brim.models.windows import WindowStore as WindowStore
-    from brim.models.windows import remember_in as remember_in
-    from brim.models.windows import report_window as report_window
-    from brim.models.windows import window_from_error as window_from_error
 
 __getattr__, __dir__ = exports(
     __name__,
     catalog="Model Price Tier cost model models",
     light="Light lookup",
-    overrides="use",
-    response="Reported read_response",
-    usage="Tokens read_usage",
-    windows="MemoryWindowStore WindowStore remember_in report_window window_from_error",
+    overrides="MemoryWindowStore WindowStore remember_in report_window use window_from_error",
+    usage="Reported Tokens read_response read_usage",
 )

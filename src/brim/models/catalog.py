@@ -13,8 +13,7 @@ from brim.models import overrides
 from brim.models.charges import Charges, all_records, below_config, charges_of, priced, record_of, today
 from brim.models.light import UNKNOWN_WINDOW, Found, find, input_within
 from brim.models.overrides import PRICE_FIELDS
-from brim.models.response import Reported, read_response
-from brim.models.usage import Tokens
+from brim.models.usage import Reported, Tokens, read_response
 from brim.record import Value
 
 if TYPE_CHECKING:

@@ -1,9 +1,7 @@
-"""What a model charges, in whole numbers.
+"""What a model charges, in whole numbers, for hooks and for ``cost``.
 
-It is the same for a hook, which waits for every module, as for ``cost``.
-
-The table has one line per model, so that one is parsed and not four thousand. A rate is kept as a whole number over a
-power of ten, so nothing is rounded before the sum is.
+The table has one line per model, so that brim parses one and not four thousand. A rate is a whole number over a power
+of ten, so only the sum is rounded.
 """
 
 from __future__ import annotations
@@ -130,7 +128,10 @@ def charges_of(name: str) -> Charges:
 def priced(found: Found) -> tuple[list[Row], Mapping[str, str]]:
     """Return the rows of prices and the factors of the model that was *found*; nothing where they are not known."""
     if not found.config_key:
-        return _in_table(found)
+        record = record_of(found.table_name) if found.table_name else None
+        if record is None or not _same_provider(found.provider_part, record["provider"]):
+            return [], {}
+        return record["prices"], record.get("factors", {})
     override = overrides.get(found.config_key) or {}
     given, like = override.get("prices"), override.get("like")
     if isinstance(given, dict):
@@ -139,7 +140,7 @@ def priced(found: Found) -> tuple[list[Row], Mapping[str, str]]:
 
 
 def below_config(found: Found) -> Found:
-    """Return what the table has under the overridden name itself: a name that only looks like it lends no price."""
+    """Return the table's record for exactly the overridden name: a similar name has no price for it."""
     name = name_in_table(found.config_key)
     return Found(found.light, name if name.lower() == found.config_key else "")
 
@@ -176,15 +177,8 @@ def all_records() -> dict[str, dict[str, Any]]:
     return records
 
 
-def _in_table(found: Found) -> tuple[list[Row], Mapping[str, str]]:
-    record = record_of(found.table_name) if found.table_name else None
-    if record is None or not _same_provider(found.provider_part, record["provider"]):
-        return [], {}
-    return record["prices"], record.get("factors", {})
-
-
 def _same_provider(provider_part: str, provider: str) -> bool:
-    """Whether the price holds for what stood before the name: another host or region may charge otherwise."""
+    """Whether the price applies to the prefix of the name: another host or region may charge differently."""
     if provider_part.startswith("arn:aws"):
         provider_part = "bedrock/" + provider_part.partition("/")[2]
     words = [word for word in provider_part.replace(":", "/").replace(".", "/").split("/") if word]
@@ -194,8 +188,8 @@ def _same_provider(provider_part: str, provider: str) -> bool:
 def _day(text: str | None) -> Day | None:
     if not text:
         return None
-    year, month, day = text.split("-")
-    return int(year), int(month), int(day)
+    year, month, day = map(int, text.split("-"))
+    return year, month, day
 
 
 def _tiers(row: Row) -> list[tuple[int, _Rates, int]]:

@@ -1,9 +1,7 @@
-"""What a model holds, found without parsing the full table.
+"""A model's name, tokenizer family and window, without parsing the full table.
 
-That is name, tokenizer family and window.
-
-A hook waits for this, so the table is a sorted file of bytes, searched by halves; nothing here imports ``typing`` or
-``dataclasses``. The full record of a model is in ``catalog``.
+Hooks use this, so the table is a sorted file with binary search, and nothing here imports ``typing`` or
+``dataclasses``. ``catalog`` has the full record of a model.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ from functools import lru_cache
 
 from brim.errors import InputError
 from brim.files import data_file, data_path, data_rows
-from brim.models import names, overrides, windows
+from brim.models import names, overrides
 from brim.record import Record
 
 
@@ -43,16 +41,16 @@ def _begins_a_word(pattern: str, key: str) -> bool:
 
 
 UNKNOWN_WINDOW = 8_192
-"""The window of a model of which nothing is known: small enough not to overflow any model of today."""
+"""The window of an unknown model: small enough for any model of today."""
 
 UNKNOWN_ENCODING = "cl100k_base"
-"""The tokenizer that counts for a model of which nothing is known."""
+"""The tokenizer of an unknown model."""
 
 _Row = list[str]
 
 
 class Light(Record):
-    """What a model holds, as far as counting needs it.
+    """The facts about a model that counting needs.
 
     ``encoding`` is ``""`` when the model is known and its tokenizer is not. ``resolved`` is true when both the name and
     its window are known; otherwise the values are those of the nearest family, or the smallest safe ones.
@@ -67,13 +65,13 @@ class Light(Record):
 
 
 class Found(Record):
-    """A :class:`Light`, and how it came about: what the full record needs to know on top."""
+    """A :class:`Light`, and how it was found, for the full record."""
 
     light: Light
     table_name: str = ""
     """The record's name in the full table; empty when the name is not known there."""
     provider_part: str = ""
-    """What was taken off the front of the name to find it, such as ``bedrock/us.``"""
+    """The prefix that was removed from the name to find it, such as ``bedrock/us.``"""
     config_key: str = ""
     """The key of the override that applies; empty when none does."""
 
@@ -90,7 +88,7 @@ def lookup(name: str) -> Light:
 
 
 def find(name: str) -> Found:
-    """Look *name* up in the overrides and the table, then apply the window that its suffix asks for or was reported."""
+    """Look up *name* in the overrides and the table, then apply a window from its suffix or a report."""
     if not isinstance(name, str):
         raise InputError(f"a model is given by its name, such as 'gpt-4o', not {repr(name)[:40]}")
     whole = names.clean(name)
@@ -98,23 +96,23 @@ def find(name: str) -> Found:
     found = _resolve(key, name)
     light = found.light
     if asked:
-        window = windows.window_of(whole) or asked
+        window = overrides.window_of(whole) or asked
     elif found.config_key and "context_window" in (overrides.get(found.config_key) or ()):
         return found
     else:
-        window = windows.window_of(whole) or windows.window_of(light.name.lower())
+        window = overrides.window_of(whole) or overrides.window_of(light.name.lower())
     if not window:
         return found
     return found.replace(light=light.replace(context_window=window, max_input=input_within(light, window)))
 
 
 def input_within(light: Light, window: int) -> int:
-    """Return the maximum input when *light*'s window is *window* instead: all of it, unless the model splits it."""
+    """Return the maximum input of *light* with another *window*: all of it, unless the model splits it."""
     return window if light.max_input == light.context_window else min(light.max_input, window)
 
 
 def name_in_table(key: str) -> str:
-    """Return the name of the record that the table has for the lower-case name *key*, or an empty one."""
+    """Return the name of the table's record for the lower-case name *key*; empty if it has none."""
     row = _row(key)
     return row[5] or row[0] if row else ""
 
@@ -152,7 +150,7 @@ def _overridden(key: str, override: overrides.Override) -> Found:
 
 
 def _guess(key: str, name: str) -> Light:
-    """Return the values of the nearest thing that is known: the same model at some host, or a family of models."""
+    """Return the values of the nearest known thing: the same model at some host, or a family of models."""
     forms = [form for form, _ in names.provider_forms(key)]
     row = _hosted(forms[-1]) if key else None
     for form in reversed(forms):
@@ -193,7 +191,7 @@ def _sized(key: str) -> _Row | None:
 
 @lru_cache(1024)
 def _row(key: str) -> _Row | None:
-    """Return the fields of the table's line for *key*; the lines are sorted by key, so a few of them are read."""
+    """Return the fields of the table's line for *key*. The lines are sorted, so only a few are read."""
     wanted = key.encode("utf-8", "surrogatepass")
     with open(data_path(__file__, "index.tsv"), "rb") as table:
         low, high = 0, table.seek(0, os.SEEK_END)

@@ -81,8 +81,10 @@ def provider_forms(key: str) -> Iterator[tuple[str, str]]:
     rest = key
     for _ in range(_MOST_FORMS):
         yield rest, key[: len(key) - len(rest)]
-        slash = rest.find("/")
-        cut = slash if slash >= 0 else _provider_end(rest)
+        cut = rest.find("/")
+        if cut < 0:
+            cut = min([at for at in (rest.find("."), rest.find(":")) if at > 0], default=-1)
+            cut = cut if rest[: max(cut, 0)].replace("-", "").replace("_", "").isalpha() else -1
         rest = rest[cut + 1 :] if cut >= 0 else ""
         if not rest:
             return
@@ -93,12 +95,6 @@ def shorter_names(form: str) -> Iterator[str]:
     for at in range(min(len(form) - 1, _LONGEST_FAMILY), 0, -1):
         if form[at] in _SEPARATORS:
             yield form[:at]
-
-
-def _provider_end(form: str) -> int:
-    ends = [at for at in (form.find("."), form.find(":")) if at > 0]
-    at = min(ends, default=-1)
-    return at if at > 0 and form[:at].replace("-", "").replace("_", "").isalpha() else -1
 
 
 def _variants(form: str) -> Iterator[str]:

@@ -1,15 +1,27 @@
-"""Models that the configuration adds or overrides.
+"""What overrides the table of models: the configuration, and windows that agents or providers reported.
 
-The values are checked when they are set, so that the hot path can take them as they are.
+The configuration's values are checked when they are set, so that lookups needn't check them.
+
+The table says what a model can hold. A status line, a run's result or an overflow error says what this account, host
+and settings really give. Such a window is stored under the name that it was reported for: in memory, unless
+``remember_in`` is given a store that outlives the process.
 """
 
 from __future__ import annotations
 
-from brim.errors import ConfigError
+from collections.abc import Mapping
+from functools import cache
+
+from brim.errors import ConfigError, InputError
+from brim.files import data_rows
+from brim.models.names import clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    import re
+    from typing import Protocol
+else:
+    Protocol = object  # a hook imports this module, and typing costs it milliseconds
 
 Override = dict[str, object]
 
@@ -91,7 +103,7 @@ def _means(like: object, others: Mapping[str, Override]) -> str:
     if not isinstance(like, str):
         return ""
     from brim.models.light import name_in_table
-    from brim.models.names import clean, spellings, split_window
+    from brim.models.names import spellings, split_window
 
     whole = clean(like)
     for spelling, _ in spellings(whole if whole in others else split_window(whole)[0]):
@@ -103,14 +115,12 @@ def _means(like: object, others: Mapping[str, Override]) -> str:
 
 
 def _items(value: object, where: str) -> list[tuple[str, object]]:
-    keys = getattr(value, "keys", None)
-    if keys is None or isinstance(value, type):
+    if not isinstance(value, Mapping):
         raise _wrong(where, "a mapping", value)
-    pairs = [(key, value[key]) for key in keys()]  # type: ignore[index] # it has keys, so it is a mapping
-    for key, _ in pairs:
+    for key in value:
         if not isinstance(key, str) or not key.strip():
             raise _wrong(where, "names as keys", key, "have")
-    return pairs
+    return list(value.items())
 
 
 def _prices(value: object, where: str) -> dict[str, object]:
@@ -148,3 +158,90 @@ def _number(price: object) -> str:
 def _wrong(where: str, wanted: str, value: object, verb: str = "be") -> ConfigError:
     text = f'"{value}"' if isinstance(value, str) else repr(value)
     return ConfigError(f"{where} must {verb} {wanted}, not {text if len(text) <= 60 else text[:57] + '...'}")
+
+
+# Reported windows -----------------------------------------------------------------------------------------------------
+
+
+class WindowStore(Protocol):
+    """A store for reported windows.
+
+    Names come in lower case. An unknown name gives ``None``, never an error.
+    """
+
+    def get(self, name: str, /) -> int | None:
+        """Return the window that was last put for *name*."""
+
+    def put(self, name: str, tokens: int, /) -> None:
+        """Store *tokens* as the window of *name*."""
+
+
+class MemoryWindowStore(dict[str, int]):
+    """Reported windows for as long as the process runs."""
+
+    def put(self, name: str, tokens: int, /) -> None:
+        """Store *tokens* as the window of *name*."""
+        self[name] = tokens
+
+    def __repr__(self) -> str:
+        return f"MemoryWindowStore({super().__repr__()})"
+
+
+_store: WindowStore = MemoryWindowStore()
+
+
+def remember_in(store: WindowStore) -> WindowStore:
+    """Let ``model`` and ``lookup`` use *store*; return the previous one."""
+    global _store
+    before, _store = _store, store
+    return before
+
+
+def report_window(name: str, tokens: int, store: WindowStore | None = None) -> None:
+    """Remember a window of *tokens* for the model *name*.
+
+    Uses *store*, or else the store of this process.
+    """
+    if type(tokens) is not int or tokens < 1:
+        raise InputError(f"the reported window of {name[:80]!r} must be a positive whole number, not {tokens!r}")
+    key = clean(name)
+    if key:
+        (_store if store is None else store).put(key, tokens)
+
+
+def window_of(key: str) -> int:
+    """Return the window reported for the lower-case name *key*, or 0."""
+    return (_store.get(key) or 0) if key else 0
+
+
+_SMALLEST, _LARGEST = 256, 100_000_000
+_LONGEST_ERROR = 20_000
+
+
+def window_from_error(text: str) -> int | None:
+    """Return the token limit that an overflow error names.
+
+    Returns ``None`` if *text* isn't such an error.
+
+    The texts of Anthropic, OpenAI, Gemini, xAI, GitHub Copilot, Kimi, Alibaba, vLLM, OpenRouter, LM Studio, llama.cpp
+    and Mistral are known, each with its source in ``data/overflow.tsv``. OpenAI's *configured limit* is the maximum
+    input of a model that splits its window, not the sum.
+
+    >>> window_from_error("prompt is too long: 210000 tokens > 200000 maximum")
+    200000
+    """
+    if not isinstance(text, str):
+        return None
+    for pattern in _patterns():
+        found = pattern.search(text[:_LONGEST_ERROR])
+        digits = found[1].replace(",", "") if found else ""
+        if 0 < len(digits) < 10 and _SMALLEST <= int(digits) <= _LARGEST:
+            return int(digits)
+    return None
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], ...]:
+    import re
+
+    return tuple(re.compile(row[0], re.IGNORECASE | re.ASCII) for row in data_rows(__file__, "overflow.tsv"))

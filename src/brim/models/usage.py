@@ -1,4 +1,4 @@
-"""Reads providers' usage reports, in five forms.
+"""Reads providers' responses and their usage reports, which come in five forms.
 
 What differs is whether the prompt's total contains the cached tokens. Anthropic leaves them out; OpenAI (chat,
 responses, Codex) and Gemini put them in, and also list them separately.
@@ -10,6 +10,10 @@ from collections.abc import Mapping
 
 from brim.errors import InputError
 from brim.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _MOST = 10**12
 _STANDARD_SERVICE = ("", "standard", "default", "auto")
@@ -188,3 +192,56 @@ def _factors(has: _Report) -> tuple[str, ...]:
     signs = [service if service not in _STANDARD_SERVICE else ""]
     signs += [sign for key, sign in (("speed", "fast"), ("inference_geo", "us")) if has.text(key) == sign]
     return tuple(sign for sign in signs if sign)
+
+
+# Whole responses ------------------------------------------------------------------------------------------------------
+
+_MODELS = ("model", "model_version", "modelVersion", "model_name")
+_IDS = ("id", "response_id", "responseId", "provider_response_id")
+
+
+class Reported(Record):
+    """What one request took, as its response says."""
+
+    tokens: Tokens
+    model: str = ""
+    """The model that answered; empty if the response doesn't say."""
+    request_id: str = ""
+    """The provider's id of the response; empty if it has none."""
+
+
+def read_response(response: object) -> Reported:
+    """Read a response of Anthropic, OpenAI (chat, Responses), Gemini, LiteLLM, LangChain or pydantic-ai.
+
+    A bare usage report is read too; its model is unknown. ``InputError`` if there's no usage in it: a streamed answer
+    has it at its end, and OpenAI's chat only with ``stream_options={"include_usage": True}``.
+    """
+    metadata = _field(response, "response_metadata")  # LangChain's
+    details = _field(response, "provider_details")  # pydantic-ai's
+    given: object = response
+    if metadata is not None:
+        given = {"usage": _field(response, "usage_metadata"), "service_tier": _field(metadata, "service_tier")}
+    elif details is not None:
+        given = {"usage": _field(response, "usage"), "service_tier": _field(details, "service_tier")}
+    try:
+        tokens = read_usage(given)
+    except InputError as error:
+        what = type(response).__name__
+        raise InputError(f"{what}: can't read its usage: give the provider's whole response ({error})") from None
+    return Reported(
+        tokens, _first(response, *_MODELS) or _first(metadata, "model_name", "model"), _first(response, *_IDS)
+    )
+
+
+def _first(holder: object, *names: str) -> str:
+    """Return the first of the fields *names* that holds a text."""
+    return next((found for name in names if isinstance(found := _field(holder, name), str) and found), "")
+
+
+def _field(holder: object, name: str) -> Any:
+    if isinstance(holder, dict):
+        return holder.get(name)
+    try:
+        return getattr(holder, name, None)
+    except Exception:  # a property of a stranger's class can raise anything
+        return None

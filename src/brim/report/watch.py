@@ -10,7 +10,7 @@ from typing import Any
 from brim.config import Config
 from brim.errors import BrimError
 from brim.models.light import lookup
-from brim.models.windows import MemoryWindowStore, remember_in, report_window
+from brim.models.overrides import MemoryWindowStore, remember_in, report_window
 from brim.spend.limits import CostBudget
 from brim.spend.meter import SpendMeter
 from brim.spend.money import limit_in

@@ -86,7 +86,8 @@ class Calls:
         elif result.refusal == "permission":
             if was_asked(result):
                 refs = {"noun": "call", "outcome": _refused(result)}
-                found.append(draft("decision", _named(call), refs=refs, **where))
+                what = next((text for key in ("command", *PATHS) if isinstance(text := call.input.get(key), str)), "")
+                found.append(draft("decision", f"{call.name} {what}".strip(), refs=refs, **where))
         elif call.tool == "shell" and result.error and not result.refusal and isinstance(command, str) and command:
             code = exit_code(result)
             refs = {"outcome": "failed" if code is None else f"ended with {code}", "output": first_error(result.text)}
@@ -133,12 +134,6 @@ def _refused(result: ToolResult, word: str = "refused") -> str:
     at = result.text.replace("\u0130", "I").lower().find(_SAID)  # the one letter that is longer in lower case
     said = result.text[at + len(_SAID) :].lstrip() if at >= 0 else ""
     return f"{word}: {said}" if said else word
-
-
-def _named(call: ToolCall) -> str:
-    """Return *call* in a few words: its name, and its command or file."""
-    what = next((text for key in ("command", *PATHS) if isinstance(text := call.input.get(key), str)), "")
-    return f"{call.name} {what}".strip()
 
 
 def answers_of(call: ToolCall, result: ToolResult) -> list[tuple[str, str]]:
@@ -262,24 +257,18 @@ class States:
     def _todos(self, call: ToolCall) -> list[Entry]:
         lists = [call.input.get(key) for key in ("todos", "items", "plan")]
         given = next((found for found in lists if isinstance(found, list)), [])
-        changes = [change for item in given if isinstance(item, Mapping) and (change := self._todo(call, item))]
+        items = [(*_todo(item), False) for item in given if isinstance(item, Mapping)]
         task, status = call.input.get("taskId"), call.input.get("status")
         if isinstance(task, str | int) and isinstance(status, str):
-            label = self._tasks.get((call.session, str(task)[:100]), f"task {task}")
-            before = self._set(call, f"todo {label}", status)
-            if before != status:
-                changes.append(_todo_entry(call, label, before, status))
+            items.append((self._tasks.get((call.session, str(task)[:100]), f"task {task}"), status, True))
+        changes = []
+        for label, now, is_task in items:
+            before = self._set(call, f"todo {label}", now) if label and now else now
+            if before != now and (before or is_task):  # what a list has at first is where it began
+                refs = {"noun": "todo", "outcome": f"{before} → {now}" if before else now}
+                source = f"{source_of(call)} {now}" if source_of(call) else ""
+                changes.append(draft("state", label, source=source, refs=refs, **where_of(call)))
         return changes
-
-    def _todo(self, call: ToolCall, item: Mapping[str, object]) -> Entry | None:
-        label = next((found for key in _LABELS if isinstance(found := item.get(key), str) and found.strip()), "")
-        status = item.get("status")
-        if not status and isinstance(item.get("completed"), bool):
-            status = "completed" if item["completed"] else "pending"
-        if not label or not isinstance(status, str) or not status:
-            return None
-        before = self._set(call, f"todo {label}", status)
-        return None if before in (None, status) else _todo_entry(call, label, before, status)
 
     def _set(self, event: Event, name: str, now: str) -> str | None:
         key = (event.session, event.agent, name[:500])
@@ -288,10 +277,13 @@ class States:
         return before
 
 
-def _todo_entry(call: ToolCall, label: str, before: str | None, now: str) -> Entry:
-    refs = {"noun": "todo", "outcome": f"{before} → {now}" if before else now}
-    source = f"{source_of(call)} {now}" if source_of(call) else ""
-    return draft("state", label, source=source, refs=refs, **where_of(call))
+def _todo(item: Mapping[str, object]) -> tuple[str, str]:
+    """Return what an item of a list is called, and its status; either is empty if it isn't said."""
+    label = next((found for key in _LABELS if isinstance(found := item.get(key), str) and found.strip()), "")
+    status = item.get("status")
+    if not status and isinstance(item.get("completed"), bool):
+        status = "completed" if item["completed"] else "pending"
+    return label, status if isinstance(status, str) else ""
 
 
 def source_of(event: Event) -> str:

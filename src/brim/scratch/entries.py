@@ -1,13 +1,13 @@
-"""Entries: what must survive, one thing each, as they may be stored; and the view of those that hold.
+"""Entries, each one thing that must survive, and ``View``, which leaves out those that were taken back.
 
-An entry has no secrets in it, nothing that steers a terminal, and never an endless text.
+The text of an entry is masked, has no control characters, and a limited length.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from brim._sha import sha256_hex
+from brim.files import sha256_hex
 from brim.masking import mask
 from brim.record import Record
 from brim.scratch.folder import SECTIONS
@@ -24,28 +24,28 @@ KINDS = (
     *("human", "decision", "state", "dead-end", "artifact", "command"),
     *("suspect", "resolved", "withdrawn", "same", "job"),
 )
-"""What an entry is about. The first six are shown in files; the others are kept in the journal alone.
+"""The kinds of entries. The first six are shown in files; the others are only in the journal.
 
-``suspect`` may become a dead end, ``resolved`` says that it did not. ``withdrawn`` takes an artifact back. ``same``
-says that an event is an entry that was there before. ``job`` is the title of the index.
+``suspect`` may become a dead end, and ``resolved`` says that it didn't. ``withdrawn`` takes an artifact back. ``same``
+says that an event is already in the journal as another entry. ``job`` is the title of the index.
 """
 LONGEST_QUOTE = 20_000
 LONGEST_OUTPUT = 2_000
-"""The most characters that are kept of what an agent wrote and a tool printed. What a person typed is kept whole."""
+"""The most characters that are kept of an agent's text and a tool's output. A person's text is kept whole."""
 _LOOKED_AT = 200_000
 
 
 class Entry(Record):
     """A line of the journal.
 
-    If ``refs`` has an ``outcome``, ``text`` is what an agent or a tool wrote (a command, a question) and the outcome is
-    what became of it. ``output`` in it is one line that a tool printed.
+    If ``refs`` has an ``outcome``, ``text`` comes from an agent or a tool (a command, a question), and the outcome says
+    how it ended. ``refs["output"]`` is one line of a tool's output.
     """
 
     number: int = 0
-    """Its place in the journal, from 1; 0 until it is there."""
+    """Its place in the journal, from 1; 0 until it is written."""
     id: str = ""
-    """The same for the same event, however often it is read; empty until it is known."""
+    """The same for the same event, however often that is read; empty until it is known."""
     session: str = ""
     agent: str = ""
     time: float | None = None
@@ -61,7 +61,7 @@ class Entry(Record):
 
     @property
     def quoted(self) -> bool:
-        """Whether ``text`` is an agent's or a tool's: data, not an instruction."""
+        """Whether ``text`` comes from an agent or a tool: it's data, not an instruction."""
         return self.kind == "artifact" or "outcome" in self.refs
 
 
@@ -75,7 +75,7 @@ def draft(
     source: str = "",
     refs: Mapping[str, Any] | None = None,
 ) -> Entry:
-    """Return an entry without a number. *source* is what tells this event from others of the same text."""
+    """Return an entry without a number. *source* distinguishes events with the same text."""
     kept = {key: mask(cleaned(value)) if isinstance(value, str) else value for key, value in (refs or {}).items()}
     if "output" in kept:
         kept["output"] = stored(kept["output"], LONGEST_OUTPUT)
@@ -86,14 +86,14 @@ def draft(
 
 
 def stored(text: str, most: int = LONGEST_QUOTE) -> str:
-    """Return a text of an agent or a tool as it is kept: one masked line."""
-    # Masked before it is cut, since half of a secret isn't recognized; and again as one line, where a name and its
-    # value stand next to each other that were on two.
+    """Return a text of an agent or a tool as one masked line."""
+    # Masked before it's cut, because half of a secret isn't recognized; and again as one line, because a name and its
+    # value may have been on two.
     return shortened(mask(one_line(mask(cleaned(_beginning(text))))), most)
 
 
 def first_error(output: str) -> str:
-    """Return the line of *output* that says best what went wrong, else its first line.
+    """Return the line of *output* that best says what went wrong, else its first line.
 
     >>> first_error("Exit code 1\\ncollected 3 items\\nE   AssertionError: 2 != 3\\nFAILED test_a.py")
     'E AssertionError: 2 != 3'
@@ -103,13 +103,13 @@ def first_error(output: str) -> str:
 
 
 def _beginning(text: str) -> str:
-    """Return as much of *text* as is looked at: whole lines, since a secret is not recognised by its half."""
+    """Return the beginning of *text*, in whole lines, because half of a secret isn't recognized."""
     cut = text.rfind("\n", 0, _LOOKED_AT) if len(text) > _LOOKED_AT else 0
     return text[:cut] if cut > 0 else begun(text, _LOOKED_AT)
 
 
 def extract_text(content: object) -> str:
-    """Return the text of *content*: a string, or a list of blocks of which those with text count, one per line.
+    """Return the text of *content*: a string, or a list of blocks, of which each text becomes a line.
 
     >>> extract_text([{"type": "text", "text": "Fix"}, {"type": "image"}, {"type": "text", "text": "it"}])
     'Fix\\nit'
@@ -126,7 +126,7 @@ def extract_text(content: object) -> str:
 
 
 class View:
-    """The entries that hold, by kind and in order, and the title of the work."""
+    """The entries that weren't taken back, by kind and in order, and the title of the work."""
 
     def __init__(self, entries: Iterable[Entry]) -> None:
         self.job = ""
@@ -154,13 +154,13 @@ def _newest(entries: list[Entry], key: Callable[[Entry], str]) -> list[Entry]:
 
 
 def withdrawn(entries: Iterable[Entry]) -> dict[tuple[str, str], Entry]:
-    """Return what takes an entry back, by the session and id of that entry."""
+    """Return the entries that take another one back, by its session and id."""
     taken = [entry for entry in entries if entry.kind == "withdrawn" and entry.refs.get("of")]
     return {(entry.session, str(entry.refs["of"])): entry for entry in taken}
 
 
 def remember(known: dict[Any, Any], key: object, value: object, most: int) -> None:
-    """Put *value* last in *known*, and forget the oldest beyond *most*."""
+    """Put *value* last in *known*, and forget the oldest if there are more than *most*."""
     known.pop(key, None)
     known[key] = value
     while len(known) > most:

@@ -89,7 +89,9 @@ class _Standing:
         if kind == "file":
             return self._names(text)
         if kind == "command":
-            return _has_command(self._folded, text)
+            # Its longest part will do: summaries don't repeat the folder that it was run in.
+            parts = [_folded(part) for part in re.split(r"&&|\|\||[|;\n]", text)]
+            return max((part for part in parts if not part.startswith("cd ")), key=len, default="") in self._folded
         if kind == "number":
             return all(self._counts(*key) for _, key in _numbers(text))
         return self._says(text)
@@ -145,7 +147,7 @@ def paths_in(text: str) -> list[str]:
     ['src/app.py', './old/app.py', 'README.md']
     """
     found = (match[0] for match in _PATH.finditer(text[:_LOOKED_AT]))
-    return list(dict.fromkeys(path for path in found if not _is_no_file(path)))
+    return list(dict.fromkeys(filter(_is_file, found)))
 
 
 def numbers_in(text: str) -> list[str]:
@@ -192,23 +194,15 @@ def _units() -> dict[str, str]:
     return {name: unit for unit, names in data_rows(__file__, "units.tsv") for name in names.split()}
 
 
-def _has_command(folded: str, command: str) -> bool:
-    """Whether the longest part of *command* is in the text: summaries don't repeat the folder that it was run in."""
-    parts = [_folded(part) for part in re.split(r"&&|\|\||[|;\n]", command)]
-    longest = max((part for part in parts if not part.startswith("cd ")), key=len, default="")
-    return not longest or longest in folded
-
-
 def _folded(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _is_no_file(path: str) -> bool:
-    """Whether what looks like a file is an abbreviation, a number or the name of a host."""
+def _is_file(path: str) -> bool:
+    """Whether what looks like a file is one, and not an abbreviation, a number or the name of a host."""
     name = path.rpartition("/")[2]
     stem, _, ending = name.rpartition(".")
     if "/" in path:
-        return not stem and not ending
-    return (
-        not stem or stem.replace(".", "").isdigit() or (len(stem) <= 2 and len(ending) <= 1) or name in ("e.g", "i.e")
-    )
+        return bool(stem or ending)
+    is_number = stem.replace(".", "").isdigit()
+    return bool(stem) and not is_number and (len(stem) > 2 or len(ending) > 1) and name not in ("e.g", "i.e")

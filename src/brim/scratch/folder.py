@@ -1,8 +1,8 @@
-"""The folder of the scratch files, ``.context/``: made, marked and used by brim alone.
+"""The folder of the scratch files, ``.context/``.
 
-A mark in it says that brim made it, so that no other folder is ever written to or removed. For agents, the mark must
-hold a hash of the user's secret and the folder's path: a folder that came in an archive has another one, or none. For
-git it ignores itself; other users cannot read it. A session that comes while another one is live gets a folder of its
+A mark in it says that brim created it, so that brim never writes to or removes another folder. For agents, the mark
+must have a hash of the user's secret and the folder's path: a folder from an archive has another one, or none. It
+ignores itself for git, and other users can't read it. A session that starts while another is live gets a folder of its
 own inside.
 """
 
@@ -14,10 +14,9 @@ import re
 import stat
 from contextlib import suppress
 
-from brim._sha import sha256_hex
 from brim.config.retention import JOURNALS
 from brim.errors import InputError, StoreError
-from brim.files import read_safely, replace_file, sync_folder, write_new
+from brim.files import read_safely, replace_file, sha256_hex, sync_folder, write_new
 from brim.record import Record
 
 TYPE_CHECKING = False
@@ -31,11 +30,11 @@ OWNER = ".session"
 IGNORE = ".gitignore"
 TEMPORARY = ".tmp-"
 LIVE = 12 * 3600.0
-"""A session is live until it is closed, or was silent for so many seconds."""
+"""Seconds of silence after which a session no longer counts as live, even if it wasn't closed."""
 
 
 class Section(Record):
-    """A part of the index, and the file that shows its entries whole."""
+    """A part of the index, and the file with its complete entries."""
 
     title: str
     kind: str
@@ -54,7 +53,7 @@ SECTIONS = (
 
 _OURS = frozenset({"journal.jsonl", "scratch.md", OWNER, *(section.file for section in SECTIONS)})
 FILES = (*sorted(_OURS), MARK, IGNORE)
-"""What is in the folder, or the folder of a session: what git tracks of it came with a clone or a pull."""
+"""The files in the folder. If git tracks one, it came with a clone or a pull."""
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 _LONGEST = 64
 _FIRST = 8
@@ -91,7 +90,7 @@ def check_folder(path: str, secret: str = "") -> bool:
 
 
 def is_foreign(path: str, secret: str) -> bool:
-    """Whether the folder *path* holds memory that wasn't made here, by the user with this *secret*."""
+    """Whether the folder *path* has memory that the user with this *secret* didn't make here."""
     try:
         check_folder(path, secret)
     except StoreError as error:
@@ -100,7 +99,7 @@ def is_foreign(path: str, secret: str) -> bool:
 
 
 def foreign_folders(root: str, secret: str) -> list[str]:
-    """Return *root* and the folders of sessions in it, as far as they weren't made here."""
+    """Return which of *root* and its session folders weren't made here."""
     folders = (root, *session_folders(root).values()) if os.path.isdir(root) else ()
     return [folder for folder in folders if is_foreign(folder, secret)]
 
@@ -116,7 +115,7 @@ def _mark_of(path: str, secret: str) -> bytes:
 
 
 def make_folder(path: str, secret: str = "") -> None:
-    """Make the folder *path* and mark it, with the user's *secret* if it is given, unless it is there already."""
+    """Create and mark the folder *path* if it's missing, with the user's *secret* if given."""
     if check_folder(path, secret):
         return
     if not os.path.isdir(os.path.dirname(path)):
@@ -137,9 +136,9 @@ def make_folder(path: str, secret: str = "") -> None:
 
 
 def save(folder: str, name: str, text: str, *, durable: bool = True) -> bool:
-    """Put *text* in place of the file *name*, whole or not at all; whether there was anything to change.
+    """Replace the file *name* with *text*, completely or not at all; return whether it changed.
 
-    What is not *durable* may be empty after a power cut: it doesn't wait for the disk.
+    Without *durable*, this doesn't wait for the disk, and the file may be empty after a power cut.
     """
     data, path = text.encode("utf-8", "replace"), os.path.join(folder, name)
     if _read(path, len(data)) == data:
@@ -153,7 +152,7 @@ def save(folder: str, name: str, text: str, *, durable: bool = True) -> bool:
 
 
 def remove_leftovers(folder: str) -> None:
-    """Remove what killed writers left behind. Call it under the lock, when no process is writing."""
+    """Remove what killed writers left behind. Call it under the lock."""
     for name in _names(folder):
         if name.startswith(TEMPORARY):
             with suppress(OSError):
@@ -161,9 +160,9 @@ def remove_leftovers(folder: str) -> None:
 
 
 def place_of(root: str, session: str, *, now: float, claim: bool) -> str:
-    """Return the folder of *session* in *root*: its own if it has one, else the root unless another live one has it.
+    """Return the folder of *session* in *root*: its own, or the root if no other live session uses that.
 
-    With *claim* it may get a new folder; without, it is only looked for. No session is the root's.
+    With *claim*, it may get a new folder. Without a session, it's the root.
     """
     if not session:
         return root
@@ -181,14 +180,14 @@ def place_of(root: str, session: str, *, now: float, claim: bool) -> str:
 
 
 def own_names(session: str) -> list[str]:
-    """Return the names that a session's own folder may have: its first 8 characters, or more if those are taken."""
+    """Return possible names for a session's folder: its first 8 characters, or more if those are taken."""
     hashed = sha256_hex(session.encode("utf-8", "surrogatepass"))
     name = session if 0 < len(session) <= _LONGEST and _SAFE.issuperset(session) else hashed
     return [name[:_FIRST], name[:16], name, hashed[:_FIRST], hashed]
 
 
 def own(folder: str, session: str, *, now: float, closed: bool = False) -> None:
-    """Note that *folder* is the one of *session*, which was seen *now*."""
+    """Note that *folder* belongs to *session*, which was seen *now*."""
     known = owner_of(folder) if session else {}
     seen = known.get("seen")
     fresh = isinstance(seen, int | float) and 0 <= now - seen < 60
@@ -198,7 +197,7 @@ def own(folder: str, session: str, *, now: float, closed: bool = False) -> None:
 
 
 def session_folders(root: str) -> dict[str, str]:
-    """Return the folders in *root* that sessions have to themselves, by session."""
+    """Return the folders of single sessions in *root*, by session."""
     folders = [(name, os.path.join(root, name)) for name in sorted(_names(root))]
     marked = [each for each in folders if os.path.isfile(os.path.join(each[1], MARK)) and not os.path.islink(each[1])]
     return {str(owner_of(folder).get("session", name)): folder for name, folder in marked}
@@ -212,7 +211,7 @@ def _names(folder: str) -> list[str]:
 
 
 def owner_of(folder: str) -> dict[str, object]:
-    """Return what is noted about the session that *folder* belongs to: its id, when it was seen, whether it is over."""
+    """Return the notes on the session of *folder*: its id, when it was last seen, whether it's over."""
     try:
         found = json.loads(_read(os.path.join(folder, OWNER), 4096) or b"{}")
     except (ValueError, RecursionError):
@@ -221,7 +220,7 @@ def owner_of(folder: str) -> dict[str, object]:
 
 
 def is_live(owner: Mapping[str, object], *, now: float) -> bool:
-    """Whether the session that ``owner_of`` says is still at work."""
+    """Whether the session in the notes of ``owner_of`` is still running."""
     seen = owner.get("seen")
     return isinstance(seen, int | float) and now - seen < LIVE and not owner.get("closed")
 
@@ -234,7 +233,7 @@ def _read(path: str, most: int) -> bytes | None:
 
 
 def keep_journals(folders: Iterable[str], into: str, label: str, *, now: float) -> list[str]:
-    """Copy the journal of each of *folders* to *into*, on the disk, and return where they are now."""
+    """Copy the journals of *folders* to *into*, durably, and return the new paths."""
     kept: list[str] = []
     safe = re.sub(r"[^A-Za-z0-9_.-]+", "-", label)[:60].strip("-.") or "scratch"
     try:
@@ -255,7 +254,7 @@ def keep_journals(folders: Iterable[str], into: str, label: str, *, now: float) 
 
 
 def old_journals(into: str, *, now: float) -> list[str]:
-    """Return the journals in *into* that were kept long enough."""
+    """Return the journals in *into* that have been kept long enough."""
     names = sorted(os.listdir(into)) if os.path.isdir(into) else []
     found = [(name, re.fullmatch(r"(\d{1,12})-.*\.jsonl", name)) for name in names]
     return [os.path.join(into, name) for name, kept in found if kept and now - int(kept[1]) > JOURNALS]

@@ -116,9 +116,12 @@ class Inventory:
         if call is None:
             return []
         found: list[Thing] = []
-        for text in _decided(call, result):
-            self.add(("decision", text))
-            found += [("decision", text), *self.read(text)]
+        if call.tool in ("question", "plan") or result.refusal == "permission":  # a person answered it
+            for entry in Calls().answered(call, result):
+                if entry.kind == "decision":
+                    text = sentence(entry)
+                    self.add(("decision", text))
+                    found += [("decision", text), *self.read(text)]
         told = told_by(call)
         changes = call.tool in ("write", "edit")
         shown = _paths(call) if changes or call.tool == "read" else told.shown
@@ -139,21 +142,10 @@ class Inventory:
         known = self._names.get(name)
         if known and path == name:
             return known
-        if known == name:  # the bare name was there first: it is this file
-            self._rename(name, path)
+        if known == name and (held := self.held.pop(("file", name), None)):  # the bare name is this file
+            self.held[("file", path)] = held
         remember(self._names, name, path, MOST)
         return path
-
-    def _rename(self, old: str, new: str) -> None:
-        if held := self.held.pop(("file", old), None):
-            self.held[("file", new)] = held
-
-
-def _decided(call: ToolCall, result: ToolResult) -> list[str]:
-    """Return what a person decided by answering *call*."""
-    if call.tool not in ("question", "plan") and result.refusal != "permission":
-        return []
-    return [sentence(entry) for entry in Calls().answered(call, result) if entry.kind == "decision"]
 
 
 def _paths(call: ToolCall) -> list[str]:
@@ -201,14 +193,8 @@ def told_in(command: str) -> Told:
     everyday = looks(found, data_lines(__file__, "everyday_commands.txt"))
     text = ""
     if found and not everyday and "\n" not in command and "<<" not in command:
-        text = without_folder(re.sub(_FILTERED, "", command)).removesuffix("2>&1").strip()
+        text = re.sub(_FILTERED, "", command)
+        text = re.sub(r"^\s*cd\s+[^\s&]+\s*&&\s*", "", text).removesuffix("2>&1").strip()  # a summary leaves that out
     text = text if len(text) <= LONGEST else ""
     checks = bool(text) and check_in(found)[0] is not None
     return Told(tuple(dict.fromkeys(shown)), tuple(dict.fromkeys(changed)), text, checks)
-
-
-def without_folder(command: str) -> str:
-    """Return *command* without the ``cd`` to where it was run, which a summary need not repeat."""
-    first, found, rest = command.partition("&&")
-    words = first.split()
-    return rest.strip() if found and len(words) == 2 and words[0] == "cd" else command

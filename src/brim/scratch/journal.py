@@ -1,7 +1,7 @@
-"""The journal: a file of lines that are only ever added, and what keeps one thing from being written twice.
+"""The journal, an append-only file of lines, and ``Matching``, which avoids duplicate entries.
 
-Each line is written at once, and is on the disk before the writer goes on. A process that is killed while it writes
-leaves a torn line at most. The next one ends it, skips and counts it.
+Each line reaches the disk before the writer goes on. A process that is killed while it writes leaves at most a torn
+line, which the next one ends and skips.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
 
 NAME = "journal.jsonl"
 NEAR = 300.0
-"""Seconds within which an entry of another process may be the same as an event that comes without it."""
+"""Seconds within which an entry by another process may be the same as an event without an id."""
 NUMBERED = "n"
-"""How the id of an entry begins that no event made: its number follows, so it is known in this journal alone."""
+"""The prefix of an id that is made from an entry's number, because no event has one. It's unique in its journal."""
 _FIELDS = {"kind": str, "text": str, "id": str, "session": str, "agent": str, "refs": dict}
 _HIGHEST = 2**53
 _BLOCK = 1 << 20
 _FARTHEST = 1_000_000
-"""A number that is farther from the last one is damage: counting on from it would soon end."""
+"""A number farther from the last one than this must be damage."""
 
 
 def encoded(entry: Entry) -> bytes:
-    """Return *entry* as one line: JSON in UTF-8 with the end of the line, which stands nowhere else in it."""
+    """Return *entry* as one line of JSON in UTF-8."""
     time = entry.time if entry.time is not None and math.isfinite(entry.time) else None
     line = json.dumps(entry.replace(time=time).to_dict(), ensure_ascii=False, default=str)
     return encodable(line).encode() + b"\n"
 
 
 def decoded(line: bytes) -> Entry | None:
-    """Return the entry in *line*, None if there is none: torn, damaged, or something else."""
+    """Return the entry in *line*; None if it's torn, damaged or something else."""
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
@@ -68,17 +68,17 @@ class Journal:
         self.path = path
         self.entries: list[Entry] = []
         self.broken = 0
-        """How many lines could not be read: torn by a killed process, or damaged."""
+        """How many lines couldn't be read: torn by a killed process, or damaged."""
         self.version = 0
-        """Raised when the file turned out to be gone or another one, and everything was read again."""
+        """Goes up when the file is gone or another one, and everything is read again."""
         self._offset = self._last = 0
         self._file: tuple[int, int] | None = None
 
     def refresh(self, *, only: bytes | None = None) -> list[Entry]:
-        """Read the lines that were completed since; return all entries.
+        """Read the new complete lines, and return all entries.
 
-        Of many lines those are passed over that do not hold *only*, except the last, which says how far the numbers go:
-        a hook that adds an entry needn't know what every other one says.
+        With *only*, lines without these bytes are skipped, except for the last, which has the highest number: a hook
+        that appends an entry needn't parse all the others.
         """
         try:
             handle = os.open(self.path, os.O_RDONLY | SAFE_FLAGS)
@@ -173,12 +173,12 @@ def _problem(path: str, what: str, error: OSError) -> StoreError:
 
 
 class Matching:
-    """Keeps one thing from being written twice, and two things from becoming one.
+    """Finds out whether an entry is in the journal already.
 
-    A caller may hand over an entry on its own and, before or after, in a model: that is one entry. Saying the same
-    thing twice is two. What tells them apart, in this order: an event that is in the journal by its id is there; each
-    entry of a model meets one that this writer was handed with the same words, and no two meet the same; an event with
-    an id meets one that another process wrote without, within five minutes, and the journal notes which.
+    A caller may append an entry on its own and, before or after, in a model: that's one entry. Saying the same thing
+    twice is two. The rules, in this order: an event whose id is in the journal is there. Each entry of a model matches
+    one with the same words that was appended on its own, and no two match the same. An event with an id matches an
+    entry without one that another process wrote within five minutes, and the journal notes that.
     """
 
     def __init__(self) -> None:
@@ -195,7 +195,7 @@ class Matching:
         self._count = 0
 
     def learn(self, journal: Journal) -> bool:
-        """Take in what *journal* holds by now; whether it is another one than before, in which nothing is yet."""
+        """Learn the new entries of *journal*; return whether it's another journal than before."""
         now = (journal, journal.version)
         replaced = self._read is not None and self._read != now
         if replaced:
@@ -210,13 +210,13 @@ class Matching:
         return replaced
 
     def handed(self, entry: Entry) -> Entry | None:
-        """Return the entry of a model that *entry*, handed over on its own, is the other half of."""
+        """Return the entry of a model that matches *entry*, which was appended on its own."""
         return _first(self._modelled, entry)
 
     def modelled(self, entry: Entry, *, now: float, replay: bool) -> Entry | None:
-        """Return what the *entry* of a model is in the journal already, None if it is new.
+        """Return the journal's entry for the *entry* of a model; None if it is new.
 
-        A *replay* reads a session again from its beginning: then times do not matter, only how often a thing was said.
+        A *replay* reads a session again from its beginning: then only the number of repetitions matters, not the time.
         """
         if entry.id and (known := self._ids.get((entry.session, entry.id))) is not None:
             return known
@@ -235,7 +235,7 @@ class Matching:
         return None
 
     def wrote(self, entry: Entry, *, by_itself: bool) -> None:
-        """Note that *entry* was written, handed over *by_itself* or in a model."""
+        """Note that *entry* was written, on its own (*by_itself*) or from a model."""
         self._own.add(entry.number)
         waiting = self._handed if by_itself else self._modelled
         waiting.setdefault((entry.kind, entry.text), []).append(entry)

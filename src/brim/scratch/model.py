@@ -1,4 +1,4 @@
-"""What must survive while a session runs: taken from its events, or recorded by its caller."""
+"""Collects what must survive a session, from its events or from its caller."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from brim.tracking.readers import Reader
 
 _BEFORE = 64
-"""So many of the first and of the last events before the first call are kept: where it began, and what was asked."""
+"""How many of the first and of the last events before the first call are kept for the detector of dead ends."""
 
 
 class ScratchModel:
-    """What a job's events say that must survive a compaction; nothing is guessed from prose.
+    """What must survive a compaction, taken from a job's events. Nothing is guessed from prose.
 
-    ``extract`` takes every event of a stream, parsed or typed, and leaves out what does not matter. What is kept has no
-    secrets in it. ``ScratchWriter.write_scratch`` writes it down. *root* is the folder of the project, if it is known.
+    Give ``extract`` every event of a stream, parsed or typed. Secrets are masked. ``ScratchWriter.write_scratch``
+    writes the entries to files. *root* is the project's folder, if it's known.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class ScratchModel:
         self._reader: Reader | None = None
 
     def extract(self, event: Event | Mapping[str, Any]) -> None:
-        """Take what matters from *event*: a typed one, or any parsed line of any agent. It never raises."""
+        """Add the entries of *event*: a typed one, or any parsed line of any agent. This never raises."""
         if isinstance(event, Event):
             self._take(event)
         elif isinstance(event, Mapping):
@@ -57,7 +57,7 @@ class ScratchModel:
         self._keep([draft("state", f"{previous} → {new}", session=self.session, time=now)])
 
     def record_decision(self, text: str, *, now: float | None = None) -> None:
-        """Record what was decided."""
+        """Record a decision."""
         self._record("decision", text, now)
 
     def add_dead_end(self, description: str, *, now: float | None = None) -> None:
@@ -65,12 +65,12 @@ class ScratchModel:
         self._record("dead-end", description, now)
 
     def add_human_input(self, text: str, *, now: float | None = None) -> None:
-        """Record what a person typed, where no event says it."""
+        """Record what a person typed if no event has it."""
         self._record("human", text, now)
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """Everything so far, in order; entries that no journal holds yet have the number 0."""
+        """All entries, in order. Those that aren't in a journal yet have the number 0."""
         return tuple(self._entries)
 
     @property
@@ -80,7 +80,7 @@ class ScratchModel:
 
     @property
     def artifacts(self) -> list[str]:
-        """The files that were written or edited, each once, as the calls name them."""
+        """The files that were written or edited, as the calls name them, without duplicates."""
         return [entry.text for entry in View(self._entries).of("artifact")]
 
     @property
@@ -95,7 +95,7 @@ class ScratchModel:
 
     @property
     def dead_ends(self) -> list[str]:
-        """What was tried and failed: recorded, or found and confirmed."""
+        """Approaches that failed: recorded, or found and confirmed."""
         return self._sentences("dead-end")
 
     @property
@@ -110,7 +110,7 @@ class ScratchModel:
         return render_index(view, folder)
 
     def forget(self, typed: Container[str]) -> None:
-        """Leave out what a person typed so far, if it is among *typed*: a journal holds it."""
+        """Drop what a person typed if it's among *typed*, because a journal has it already."""
         self._entries = [entry for entry in self._entries if entry.kind != "human" or entry.text not in typed]
 
     def written(self, at: int, entry: Entry) -> None:
@@ -136,7 +136,7 @@ class ScratchModel:
     def _dead_ends(self, event: Event) -> list[DeadEnd]:
         if self._detector is None:
             self._before.append(event)
-            if not isinstance(event, ToolCall | End):  # until then nothing can be found, and nothing is imported
+            if not isinstance(event, ToolCall | End):  # before the first, there's nothing to find or import
                 del self._before[_BEFORE:-_BEFORE]
                 return []
             from brim.scratch.dead_ends import DeadEndDetector

@@ -1,7 +1,7 @@
-"""Writes down what must survive: the journal at once, and the files that are rendered from it.
+"""Writes the journal, and the files that are rendered from it.
 
-One process writes at a time. What was returned is on the disk, whatever happens next; the rendered files are always
-whole, and can be made again from the journal.
+One process writes at a time. An entry that was returned is on the disk, whatever happens next. Rendered files are
+always complete, and can be rebuilt from the journal.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ if TYPE_CHECKING:
     from brim.scratch.model import ScratchModel
 
 HANDED = ("human", "decision", "state", "dead-end")
-"""The kinds of entries that may be handed over by themselves."""
+"""The kinds of entries that ``append`` takes."""
 
 
 class ScratchWriter:
     """The scratch files of a *worktree*: ``.context/scratch.md``, a file for each section, and the journal.
 
-    A *session* that comes while another is live in the same worktree gets a folder of its own in there. *clock* says
-    what time it is; *state_folder* is where ``cleanup`` keeps the journal (default: the user's brim folder); *patience*
-    is how many seconds to wait for another writer. With the user's *secret*, only a folder that was made with it is
-    used. Nothing is made before there is something to write.
+    A *session* that starts while another is live in the same worktree gets a folder of its own inside. *state_folder*
+    is where ``cleanup`` keeps the journal (default: the user's brim folder); *patience* is how many seconds to wait for
+    another writer. With the user's *secret*, only a folder that was created with it is used. Nothing is created before
+    there is something to write.
     """
 
     def __init__(
@@ -75,23 +75,22 @@ class ScratchWriter:
         self._journal = Journal(os.path.join(self._root, JOURNAL))
         self._matching = Matching()
         self._models: list[tuple[ScratchModel, int]] = []
-        self._rendered: tuple[Journal | None, int, int] = (None, 0, 0)
 
     @property
     def folder(self) -> str:
-        """The folder of this session's files, whether it is there yet or not."""
+        """The folder of this session's files; it may not exist yet."""
         return place_of(self._root, self.session, now=self._clock(), claim=self._claim)
 
     @property
     def scratch_path(self) -> str:
-        """The index as an agent in the worktree should be told it: ``.context/scratch.md``."""
+        """The path of the index, relative to the worktree: ``.context/scratch.md``."""
         return f"{self._pointer(self.folder)}/{INDEX}"
 
     def write_scratch(self, model: ScratchModel, *, replay: bool = False) -> list[Entry]:
-        """Journal what *model* holds and the journal does not, render everything, and return what was new.
+        """Append the entries of *model* that the journal lacks, render the files, and return the new entries.
 
-        *replay* says that the model was read from the beginning of its session: what the journal holds of it already,
-        from whichever process, is not written again.
+        *replay* says that the model was read from the beginning of its session: entries that any process has written
+        before aren't written again.
         """
         with self._writing() as folder:
             done = next((count for known, count in self._models if known is model), 0)
@@ -102,15 +101,15 @@ class ScratchWriter:
         return added
 
     def append_human_input(self, text: str) -> Entry | None:
-        """Journal what a person typed, at once; None if it is empty."""
+        """Append what a person typed; None if it's empty."""
         return self.append("human", text)
 
     def append_dead_end(self, description: str) -> Entry | None:
-        """Journal an approach that failed, at once; None if it is empty."""
+        """Append an approach that failed; None if it's empty."""
         return self.append("dead-end", description)
 
     def append(self, kind: str, text: str) -> Entry | None:
-        """Journal a *text* of one of the kinds ``HANDED``, at once; None if it is empty."""
+        """Append a *text* of one of the kinds ``HANDED``; None if it's empty."""
         if kind not in HANDED:
             raise InputError(f"{kind!r} cannot be added on its own: take one of {', '.join(HANDED)}")
         entry = draft(kind, text, session=self.session)
@@ -125,13 +124,12 @@ class ScratchWriter:
         return known
 
     def rebuild(self) -> list[str]:
-        """Render every file again from the journal, and return the names of those that changed."""
-        self._rendered = (None, 0, 0)
+        """Rebuild every file from the journal, and return the names of those that changed."""
         with self._writing() as folder:
             return self._render(folder)
 
     def read(self) -> Journal:
-        """Return the journal as it is now. It never waits, and creates nothing."""
+        """Return the journal as it is now, without waiting or creating anything."""
         folder = self.folder if check_folder(self._root, self._secret) else self._root
         check_folder(folder, self._secret)
         self._at(folder)
@@ -139,7 +137,7 @@ class ScratchWriter:
         return self._journal
 
     def close(self) -> None:
-        """Say that this session is over: the next one may have the worktree's own files."""
+        """Note that this session is over, so that the next one can use the worktree's own files."""
         if (
             self.session
             and check_folder(self._root, self._secret)
@@ -149,9 +147,9 @@ class ScratchWriter:
                 own(folder, self.session, now=self._clock(), closed=True)
 
     def cleanup(self) -> list[str]:
-        """Keep every journal in the user's folder for 30 days, and remove ``.context/``. Return where they are now.
+        """Move every journal to the user's folder for 30 days, and remove ``.context/``. Return the new paths.
 
-        It refuses a link, and a folder that brim didn't make. Other files in the folder stay.
+        A link, or a folder that brim didn't create, is refused. Other files in the folder stay.
         """
         if not check_folder(self._root):
             return []
@@ -174,7 +172,7 @@ class ScratchWriter:
 
     @contextmanager
     def _writing(self) -> Iterator[str]:
-        """Hold the lock, and give the folder of this session, made and with its journal read."""
+        """Hold the lock, create the folder of this session, read its journal, and yield the folder."""
         with self._locked():
             make_folder(self._root, self._secret)  # again: a cleanup may have taken its mark away since
             folder = self.folder
@@ -195,7 +193,7 @@ class ScratchWriter:
             self._journal = Journal(path)
 
     def _journal_model(self, model: ScratchModel, done: int, *, replay: bool) -> list[Entry]:
-        """Journal the entries of *model* from *done* on that are new, and tell it the numbers of all."""
+        """Append the new entries of *model* from *done* on, and give the model their numbers."""
         now = self._clock()
         view = View(self._journal.entries)
         title = draft("job", model.job, session=self.session, time=now, refs={"phase": model.phase})
@@ -220,7 +218,7 @@ class ScratchWriter:
         return [written[position] for position in places]
 
     def _show(self, folder: str) -> None:
-        """Render what was journaled. Who is told that a file cannot be written must know that nothing is lost."""
+        """Render the files. If one can't be written, the error says that nothing is lost."""
         try:
             self._render(folder)
         except StoreError as error:
@@ -228,26 +226,12 @@ class ScratchWriter:
             raise StoreError(f"{error}; {kept}", error.reason) from None
 
     def _render(self, folder: str) -> list[str]:
-        entries = self._journal.refresh()
-        view = View(entries)
-        # What this writer rendered stands, unless another process wrote since and was killed before it rendered.
-        journal, version, count = self._rendered
-        same = journal is self._journal and version == journal.version
-        changed = {entry.kind for entry in entries[count if same else 0 :]}
-        texts = {
-            section.file: render_details(section, view.of(section.kind))
-            for section in SECTIONS
-            if not same
-            or section.kind in changed
-            or (section.kind == "artifact" and "withdrawn" in changed)
-            or not os.path.exists(os.path.join(folder, section.file))
-        }
+        view = View(self._journal.refresh())
+        texts = {section.file: render_details(section, view.of(section.kind)) for section in SECTIONS}
         session = self.session or str(owner_of(folder).get("session", ""))
         texts[INDEX] = render_index(view, self._pointer(folder), session=session)  # last: what it points to is there
-        written = [name for name, text in texts.items() if save(folder, name, text)]
-        self._rendered = (self._journal, self._journal.version, len(entries))
-        return written
+        return [name for name, text in texts.items() if save(folder, name, text)]
 
     def _pointer(self, folder: str) -> str:
-        """Return *folder* as an agent in the worktree should be told it."""
+        """Return *folder* relative to the worktree."""
         return os.path.relpath(folder, self.worktree).replace(os.sep, "/")

@@ -1,11 +1,10 @@
 """Who may still spend?
 
-Bottom up: ``money`` is amounts and what requests cost. ``limits`` has the rules of one limit, its notices, and
-``CostBudget``, which watches one while money is spent. ``periods`` has limits per day, week, month or session, in
-dollars or tokens. ``ledger`` is what a ledger of many scopes does: it decides
-before the money is spent (``brim.store.open_ledger`` opens one), and ``spending`` is the money of one request.
-``account`` compares one session's requests with its client's own total, and ``meter`` adds up the
-requests of a stream, each once.
+Bottom up: ``money`` has amounts and the costs of requests. ``limits`` has the rules of one limit, its notices, and
+``CostBudget``, which watches a limit while money is spent. ``periods`` has limits per day, week, month or session, in
+dollars or tokens. A ``ledger`` of many scopes decides before money is spent (``brim.store.open_ledger`` opens one), and
+``spending`` is the money of one request. ``account`` compares one session's requests with its client's own total, and
+``meter`` adds up the requests of a stream, counting each once.
 """
 
 from __future__ import annotations

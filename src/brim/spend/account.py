@@ -1,8 +1,8 @@
 """One session's money, compared with its client's own total.
 
-Some requests are in no line at all (compactions, above all); only the client's total has them. ``SpendMeter`` keeps a
-``SessionTotal`` per session in memory. Hooks keep an ``Account`` between two processes, so that each reads only what is
-new. It's written in the ledger's transaction: an older account would skip requests that the ledger hasn't counted.
+Some requests, such as compactions, aren't in any line; only the client's total includes them. ``SpendMeter`` has a
+``SessionTotal`` per session in memory. Hooks store an ``Account`` between two processes, so that each reads only new
+lines. It's written in the ledger's transaction: otherwise it could skip requests that the ledger hasn't counted.
 """
 
 from __future__ import annotations
@@ -22,10 +22,7 @@ _MOST_RECENT = 16
 
 
 class SessionTotal:
-    """What one session's requests cost, and what its client says in all.
-
-    Amounts are micro-dollars.
-    """
+    """The cost of one session's requests, and its client's own total, in micro-dollars."""
 
     def __init__(self) -> None:
         self.reported = 0
@@ -47,9 +44,7 @@ class SessionTotal:
             self.latest = max(time, self.latest or time)
 
     def add(self, cost: int, time: float | None) -> bool:
-        """Add the cost of a request of *time*.
-
-        Return whether the client's total includes it.
+        """Add the cost of a request at *time*; return whether the client's total includes it.
 
         A request may be in the total already: a sub-agent's file is read after the main one. If only one of the two has
         a time they are from different files, and the total may include it; in one stream without times, a request that
@@ -66,19 +61,13 @@ class SessionTotal:
         return included
 
     def priced(self, event: RunTotal, prices: Prices) -> int | None:
-        """Return what the client's total comes to.
-
-        None if neither it nor *prices* say so.
-        """
+        """Return the client's total in micro-dollars; None if neither it nor *prices* say."""
         if event.cost is None and event.tokens:
             return prices.sum(event.tokens, self.latest if event.time is None else event.time)
         return event.cost
 
     def settle(self, total: int, time: float | None) -> None:
-        """Take the client's *total*, which includes every request so far.
-
-        A lower one than before says nothing.
-        """
+        """Take the client's *total*, which includes every request so far. A lower one than before is ignored."""
         if total > self.reported:
             self.before, self.after = self.before + self.after, 0
             self.reported = total
@@ -87,15 +76,12 @@ class SessionTotal:
 
     @property
     def difference(self) -> int:
-        """What the total has more than the requests in it."""
+        """How much the client's total is above the sum of its requests."""
         return max(0, self.reported - self.before)
 
 
 class Account(SessionTotal):
-    """What hooks remember of a session's money.
-
-    ``dumps`` and ``loads`` are its JSON.
-    """
+    """What hooks remember of a session's money. ``dumps`` and ``loads`` are its JSON."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -13,20 +13,22 @@ from brim.record import Record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
-    from typing import Any, Protocol
+    from typing import Any, Protocol, TypeVar
 
     from brim.spend.limits import Limit, Raise
     from brim.spend.periods import Allowance, Ceiling
     from brim.spend.spending import Spend
     from brim.tracking.notices import Notice
+
+    _Result = TypeVar("_Result")
 else:
     Protocol = object
 
 DEEPEST = 8
-"""So many segments a scope may have."""
+"""The most segments of a scope."""
 
 LONGEST = 80
-"""So many characters a segment may have."""
+"""The most characters of a segment."""
 
 _SIGNS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 
@@ -51,9 +53,7 @@ RECORDED = "recorded"
 
 
 def lineage(scope: str) -> list[str]:
-    """Return the scopes that a spend in *scope* counts against.
-
-    The outermost is first, itself last.
+    """Return the scopes that a spend in *scope* counts against, the outermost first.
 
     >>> lineage("shop/job-7/agent-2")
     ['shop', 'shop/job-7', 'shop/job-7/agent-2']
@@ -72,17 +72,14 @@ def _is_name(segment: str) -> bool:
 
 
 class Reservation(Record):
-    """What was set aside for one request, and what became of it.
-
-    Amounts are micro-dollars.
-    """
+    """Money that was reserved for one request, and how that ended. Amounts are micro-dollars."""
 
     request_id: str
     scope: str
     amount: int
-    """What was set aside: 0 for a spend that was recorded without a reservation."""
+    """The reserved amount; 0 for a spend that was recorded without a reservation."""
     charged: int = 0
-    """What counts as spent: nothing while it is open."""
+    """The amount that counts as spent; 0 while it is open."""
     state: str = RESERVED
     """One of ``RESERVATION_STATES``."""
     lease_end: float = 0.0
@@ -100,10 +97,7 @@ class Reservation(Record):
 
 
 class DaySum(Record):
-    """What was spent on one day in one scope, with one model, on one branch.
-
-    The model or the branch is empty if it isn't known.
-    """
+    """The sum of one day, scope, model and branch. An unknown model or branch is empty."""
 
     day: int
     """Days since 1970, in UTC."""
@@ -116,39 +110,37 @@ class DaySum(Record):
 
 
 class ScopeStatus(Record):
-    """How much one scope, including everything below it, has spent.
-
-    Amounts are micro-dollars.
-    """
+    """How much one scope, including everything below it, has spent. Amounts are micro-dollars."""
 
     scope: str
     spent: int = 0
     reserved: int = 0
-    """What is set aside for requests that are not settled yet."""
+    """The sum of reservations that aren't settled yet."""
     limit: int | None = None
     """The limit in force, which an answer may have raised; None means no limit."""
     given: int | None = None
     """The limit as it was set."""
     held: int = 0
-    """What of the limit is held back for the wrap-up."""
+    """The part of the limit that is held back for the wrap-up."""
     left: int | None = None
-    """What would still be admitted here, for the wrap-up while that is on; None is without end."""
+    """What would still be admitted, for the wrap-up while that is on; None means no limit."""
     state: str = "open"
     """``open``, ``asked``, ``wrapping_up``, ``stopped`` or ``closed``."""
     overshoot: int = 0
-    """How far over the limit spends have gone that were not reserved, or cost more than was."""
+    """How far the sum is over the limit, because of requests that weren't reserved or cost more than that."""
     is_default: bool = True
     """Whether no limit was set here."""
     period: str = "total"
     """What the sums are of: all time, or the period of the limit."""
     left_tokens: int | None = None
-    """What would still be admitted under limits in tokens; None is without end."""
+    """What would still be admitted under limits in tokens; None means no limit."""
 
 
 class Ledger(Protocol):
-    """Limits over a tree of scopes, with what is spent and reserved.
+    """Limits over a tree of scopes, with the sums that are spent and reserved.
 
-    The rules that every ledger keeps:
+    A ledger of your own can inherit from this class to get ``spend`` and the calls for ``asyncio``. Every ledger keeps
+    these rules:
 
     - What is admitted never exceeds a limit: settled + reserved + the new amount fits in the scope and in every scope
       above it, decided at one moment, whatever else is reserved at the same time.
@@ -159,14 +151,12 @@ class Ledger(Protocol):
     """
 
     def limit(self, scope: str, amount: int | None, *, anew: bool = False, default: bool = False) -> ScopeStatus:
-        """Set the limit of *scope*.
+        """Set the limit of *scope*: None removes it, 0 means that nothing may be spent.
 
-        None takes it away, 0 lets nothing be spent.
-
-        Setting what was set before changes nothing, so that a job which sets its limit at every start keeps what a
-        person has answered since. With *anew* it counts as a new limit all the same, and what was closed is open. A
-        *default* gives way to a limit that a person set or raised, and leaves closed what is. If more is spent already,
-        a person is asked at once.
+        Setting the same limit again changes nothing, so that a job can set its limit at every start and keep a person's
+        answers. With *anew*, it counts as a new limit all the same, and reopens a closed scope. A *default* gives way
+        to a limit that a person set or raised, and reopens nothing. If more is spent already, a person is asked at
+        once.
         """
 
     def allow(
@@ -210,10 +200,7 @@ class Ledger(Protocol):
         """
 
     def release(self, reservation: Reservation | str) -> Reservation:
-        """Give back what was set aside: the request was not sent.
-
-        What was settled cannot be released.
-        """
+        """Give back the money of a request that wasn't sent. A settled one can't be released."""
 
     def record(
         self,
@@ -267,13 +254,6 @@ class Ledger(Protocol):
         Each is sent once per limit, whichever process is first.
         """
 
-
-class Spender:
-    """What every ledger also has: ``spend`` for one request, and its calls for ``asyncio``.
-
-    The async calls run in one thread of the ledger's own, so a lock that another process holds never stops the loop.
-    """
-
     def spend(
         self,
         scope: str,
@@ -295,24 +275,23 @@ class Spender:
         from brim.tokens.counters import counter_for
 
         prompt = counter_for(model).count_messages(messages, tools).high
-        return Spend(self, scope, Quote(model, prompt, max_output), lease=lease)  # type: ignore[arg-type]
+        return Spend(self, scope, Quote(model, prompt, max_output), lease=lease)
+
+    # For asyncio: in a thread of the ledger's own, so that a lock which another process holds never stops the loop.
 
     async def areserve(self, scope: str, amount: int, **more: Any) -> Reservation:
         """Reserve as ``reserve`` does, without blocking the event loop."""
-        reserved: Reservation = await self._in_loop(self.reserve, scope, amount, **more)  # type: ignore[attr-defined]
-        return reserved
+        return await self._in_loop(self.reserve, scope, amount, **more)
 
     async def asettle(self, reservation: Reservation | str, amount: int, **more: Any) -> Reservation:
         """Settle as ``settle`` does, without blocking the event loop."""
-        settled: Reservation = await self._in_loop(self.settle, reservation, amount, **more)  # type: ignore[attr-defined]
-        return settled
+        return await self._in_loop(self.settle, reservation, amount, **more)
 
     async def arelease(self, reservation: Reservation | str) -> Reservation:
         """Release as ``release`` does, without blocking the event loop."""
-        released: Reservation = await self._in_loop(self.release, reservation)  # type: ignore[attr-defined]
-        return released
+        return await self._in_loop(self.release, reservation)
 
-    def _in_loop(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Awaitable[Any]:
+    def _in_loop(self, function: Callable[..., _Result], *args: Any, **kwargs: Any) -> Awaitable[_Result]:
         from brim.spend.spending import in_loop, on_worker
 
         return in_loop(on_worker(self, function, *args, **kwargs))

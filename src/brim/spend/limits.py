@@ -1,8 +1,7 @@
 """One limit: its rules, its notices, and ``CostBudget``, which watches it.
 
-A part of every limit is held back from the start, for the turn that wraps the work up. So the person is asked when the
-rest is spent, and the sum including the wrap-up stays within the limit. ``CostBudget`` keeps these rules in memory; a
-ledger keeps them in a file.
+A part of every limit is held back for the turn that wraps the work up. A person is asked when the rest is spent, so the
+total stays within the limit even with the wrap-up. ``CostBudget`` applies these rules in memory, a ledger in a file.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ WRAP_UP = "wrap_up"
 
 _HELD_PARTS, _HELD_MOST = 20, DOLLAR // 2
 _PARTS = 1_000_000
-"""A share is counted in millionths: floats would move the mark by a micro-dollar."""
+"""Shares are counted in millionths: with floats, a mark could be off by a micro-dollar."""
 
 
 class Raise(Record):
@@ -54,17 +53,14 @@ class Raise(Record):
 
 
 class Limit(Record):
-    """A limit as it stands.
-
-    Each answer and each sum gives another one.
-    """
+    """A limit and its state. Each answer, and each new sum, returns another one."""
 
     given: int | None = None
     """Micro-dollars as a person set it; None means no limit, 0 means that nothing may be spent."""
     base: int | None = None
-    """What ``continue`` adds a tenth of: as given, or as it was raised to."""
+    """The limit as given or raised; ``continue`` adds a tenth of it."""
     amount: int | None = None
-    """What is in force."""
+    """The limit in force."""
     state: str = OPEN
     """One of ``STATES``."""
     warned: bool = False
@@ -80,7 +76,7 @@ class Limit(Record):
 
     @property
     def held(self) -> int:
-        """What is kept for the wrap-up: 5%, at most $0.50."""
+        """The part that is held back for the wrap-up: 5%, at most $0.50."""
         return min((self.base or 0) // _HELD_PARTS, _HELD_MOST)
 
     @property
@@ -102,12 +98,10 @@ class Limit(Record):
         return WRAPPING_UP if self.state == WRAPPING_UP and purpose != WRAP_UP else ""
 
     def room(self, taken: int, purpose: str = "", *, ending: bool = False) -> int | None:
-        """Return what may still be spent for *purpose*.
+        """Return what may still be spent for *purpose* if *taken* is spent or reserved; None means no limit.
 
-        *taken* is what is spent or reserved; None means no limit.
-
-        What is held back is for the wrap-up alone, after a person has said ``wrap_up``: of this limit, or, as *ending*
-        says, of one above or below it.
+        The part that is held back is for the wrap-up alone, after a person has said ``wrap_up`` about this limit, or
+        (*ending*) about one above or below it.
         """
         if self.refusal(purpose):
             return 0
@@ -116,9 +110,9 @@ class Limit(Record):
         return None if most is None else max(0, most - taken)
 
     def reached(self, spent: int, warn: float = WARN) -> tuple[Self, bool, bool]:
-        """Return the limit at the sum *spent*, whether to warn, whether to ask.
+        """Return the limit at the sum *spent*, whether to warn, and whether to ask.
 
-        Each happens once per limit. A sum that jumps over both marks asks; it does not warn as well.
+        Each happens once per limit. A sum that jumps over both marks only asks.
         """
         pause_at, warn_at = self.pause_at, self.warn_at(warn)
         if self.amount is None or pause_at is None or warn_at is None or spent <= 0:
@@ -132,13 +126,11 @@ class Limit(Record):
         return (self.replace(warned=True) if warn_now else self), warn_now, False
 
     def answered(self, answer: str | Raise, taken: int, warn: float = WARN, *, unit: str = "usd") -> Self:
-        """Return the limit after a person's *answer*.
+        """Return the limit after a person's *answer*. *taken* is spent or reserved, in *unit*.
 
-        *taken* is what is spent or reserved, in *unit*.
-
-        ``continue`` adds a tenth, once each time that the limit is reached: to the limit, or to what was spent if that
-        is more, so that there is room again. ``Raise`` sets another limit and reopens whatever was closed. Either is a
-        new limit. If the warning of it is due at once it is left out: who answered knows.
+        ``continue`` adds a tenth each time that the limit is reached: to the limit, or to the sum if that is higher, so
+        that there is room again. ``Raise`` sets another limit and reopens a closed scope. Either is a new limit. If its
+        warning were due at once, it is left out: the person who answered knows.
         """
         if answer == "wrap_up":
             return self.replace(state=WRAPPING_UP)
@@ -165,7 +157,7 @@ class Limit(Record):
         return renewed.replace(warned=mark is not None and taken >= mark)
 
     def renewed(self, given: int | None) -> Limit:
-        """Return the limit *given* in place of this default; what was stopped stays so."""
+        """Return the limit *given* in place of this default. A stopped scope stays stopped."""
         return Limit(given, state=self.state if self.state in (WRAPPING_UP, STOPPED, CLOSED) else OPEN)
 
     def _continued(self, taken: int) -> Self:
@@ -221,18 +213,13 @@ class CostWarning(CostNotice):
 
 
 class CostLimit(CostNotice):
-    """The limit is reached.
-
-    All of it is spent except what is held back for the wrap-up.
-
-    Or a person is asked before that: a request doesn't fit any more.
-    """
+    """The limit is reached: all is spent but the part for the wrap-up, or another request doesn't fit."""
 
     kind = COST_LIMIT
     held: int = 0
-    """What of the limit is held back for the wrap-up."""
+    """The part of the limit that is held back for the wrap-up."""
     wanted: int = 0
-    """What didn't fit any more; 0 if the limit was reached by spending."""
+    """The request that didn't fit; 0 if the limit was reached by spending."""
 
     def __str__(self) -> str:
         left = self.held if self.limit is None else min(self.held, self.limit - self.spent)
@@ -258,11 +245,11 @@ class InputRequested(CostNotice):
 
 
 class CostBudget:
-    """A limit in micro-dollars, and what is spent of it.
+    """A limit in micro-dollars, and the sum that is spent.
 
-    *limit* None means no limit; 0 means that nothing may be spent. *warn* is the share of the limit that is worth a
-    warning. What is spent here counts against *parent* too. *spent* is what a resumed job has spent already: a limit
-    doesn't start over with a process.
+    *limit* None means no limit; 0 means that nothing may be spent. *warn* is the share of the limit at which to warn.
+    Spending here counts against *parent* too. *spent* is the sum of a resumed job: a limit doesn't start over with a
+    process.
 
     >>> budget = CostBudget(limit=5_000_000)
     >>> budget.add(1_200_000)
@@ -297,8 +284,8 @@ class CostBudget:
     def add(self, amount: int) -> list[Notice]:
         """Count *amount* as spent; a negative one takes some back.
 
-        Return what is to be told now: nothing, a ``CostWarning``, or a ``CostLimit`` and an ``InputRequested``. What
-        the scopes above have to tell follows.
+        Return the notices that are due: none, a ``CostWarning``, or a ``CostLimit`` and an ``InputRequested``, and then
+        those of the scopes above.
         """
         if type(amount) is not int:
             raise InputError(f"the amount must be a whole number of micro-dollars, not {repr(amount)[:40]}")

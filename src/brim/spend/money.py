@@ -105,10 +105,9 @@ class PriceList:
     """Prices requests; a model is looked up once."""
 
     def __init__(self) -> None:
-        from brim.models.charges import charges_of, day_of
+        from brim.models.charges import charges_of
 
         self._charges = cache(charges_of)
-        self._day_of = cache(lambda days: day_of(days * 86_400))
 
     def request(self, tokens: Tokens, model: str, time: float | None) -> int | None:
         """Return what a request cost at *time*, in micro-dollars.
@@ -132,11 +131,9 @@ class PriceList:
 
     def _day(self, time: float | None) -> Day:
         """Return the day of *time* in UTC; today if no calendar has it."""
-        from brim.models.charges import today
+        from brim.models.charges import day_of, today
 
-        if time is None or not -6e10 < time < 2e11:  # the years 68 to 8307; no number either
-            return today()
-        return self._day_of(int(time // 86_400))
+        return day_of(time) if time is not None and -6e10 < time < 2e11 else today()  # the years 68 to 8307; not nan
 
 
 def estimate_cost(

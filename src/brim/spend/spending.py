@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
     from typing import Any, Self
 
-    from brim.models.response import Reported
+    from brim.models.usage import Reported
     from brim.spend.ledger import Ledger, Reservation
 
 NEVER_SENT = frozenset(
@@ -213,7 +213,7 @@ class Spend:
     def price(self, response: object) -> tuple[int, int | None]:
         """Return the micro-dollars and tokens of *response*; ``UnknownPrice`` if it can't be priced."""
         from brim.models.catalog import cost
-        from brim.models.response import Reported, read_response
+        from brim.models.usage import Reported, read_response
 
         if isinstance(response, int) and not isinstance(response, bool):
             return response, None

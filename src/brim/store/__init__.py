@@ -1,14 +1,18 @@
 """Where is it kept?
 
-In one SQLite file per project and one per user. ``project`` says which files brim may use, ``database`` opens one and
-brings it up to date, ``rows`` has how things are kept in it, ``events`` and ``sessions`` what else is. ``store`` is all
-of that for one file, ``scopes`` both files as one with the rules of what counts. ``planner`` makes the plans for an
-agent, ``hook_planner`` those for a hook, ``rulebook`` changes rules for a person, ``imports`` plans imports and merges,
-``loaded`` knows which rules an agent reads on its own, ``permissions`` what a person allows in spite of a block,
-``suggestions`` which corrections wait for review. ``statistics`` and ``checks`` say how rules and files are doing.
-``ledger`` is money in the same file, kept in ``books``, and ``limits`` sets limits for a person. ``postgres`` keeps
-both for many machines. ``trust`` says which projects may steer, ``consent`` what a person is asked before, ``backup``
-keeps copies.
+In one SQLite file per project and one per user.
+
+- Files: ``project`` decides which files brim may use, ``database`` opens and migrates one, ``backup`` copies it.
+- Rules: ``rows`` converts between rules and rows, ``store`` reads and writes one file (rules, events, sessions), and
+  ``scopes`` combines the project's file with the user's. ``events`` has what happened to rules.
+- Plans: ``planner`` chooses rules for an agent, ``hook_planner`` for a hook; ``loaded`` knows which rules an agent
+  reads on its own.
+- People: ``rulebook`` changes rules, ``imports`` imports and merges them, ``suggestions`` holds corrections for review,
+  ``statistics`` and ``checks`` report on rules and files.
+- Trust: ``trust`` says which projects may steer an agent and which calls are allowed despite a rule; ``consent`` is
+  what a person is asked before they trust a project.
+- Money: ``ledger`` keeps it in the same file, through ``books``; ``limits`` sets limits for a person.
+- ``postgres`` has the store and the ledger for many machines.
 """
 
 from __future__ import annotations

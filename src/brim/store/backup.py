@@ -1,4 +1,4 @@
-"""Copies of a file: made while others write, checked before they count, and put back without losing what was there."""
+"""Backups of a store: made while others write, checked, and restored without losing the present file."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from contextlib import closing, suppress
 from itertools import count, filterfalse
 from typing import TYPE_CHECKING, Any
 
-from brim._sha import sha256_hex
 from brim.config.retention import NEWEST_COPIES, OTHER_COPIES
 from brim.errors import InputError, StoreError
+from brim.files import backup_name, sha256_hex
 from brim.store.database import ERRORS, VERSION, Database, checked_version, connect, in_words, log_ahead
 from brim.store.project import PARTS, check_ours, make_folder
 from brim.store.store import open_store
@@ -28,13 +28,13 @@ PROJECTS = "projects"
 """The folder in the user's folder with a folder for each project, in which its copies are kept."""
 
 LARGEST_KEPT = 1 << 24
-"""Bytes of a store that is copied unasked."""
+"""Bytes up to which brim copies a store on its own."""
 
 
 def create(store_path: str, target: str) -> str:
-    """Copy the store to the new file *target*, check it, return its path.
+    """Copy the store to the new file *target*, check the copy, and return its path.
 
-    The copy is the store at one moment, for its owner alone. An existing file is never overwritten.
+    The copy is one consistent state, and only its owner can read it. An existing file is never overwritten.
     """
     if os.path.lexists(target):
         raise InputError(f"{target}: exists already; a backup is never written over: choose another name")
@@ -46,10 +46,10 @@ def create(store_path: str, target: str) -> str:
 
 
 def restore(backup: str, store_path: str) -> str | None:
-    """Put *backup* in place of the file *store_path*; return where that one was kept, None if there was none.
+    """Replace the file *store_path* with *backup*; return where the replaced file is kept, None if there was none.
 
-    Other processes that have the file open see the old content or the new. A backup that is damaged, newer or another
-    program's is refused, and so is to replace a file that is not brim's or is newer.
+    Processes that have the file open see the old content or the new. A backup that is damaged, newer or another
+    program's is refused, and so is replacing a file that isn't brim's or is newer.
     """
     if not os.path.isfile(backup):
         raise InputError(f"{backup}: no such backup")
@@ -57,7 +57,7 @@ def restore(backup: str, store_path: str) -> str | None:
         with connect(backup, readonly=True) as source:
             _check_version(source)
             _check(source)
-            kept = _free_name(store_path)
+            kept = backup_name(store_path)
             if os.path.lexists(store_path) and is_sound(store_path):
                 with connect(store_path) as present:
                     _copy(present, kept)
@@ -77,9 +77,9 @@ def restore(backup: str, store_path: str) -> str | None:
 
 
 def keep_copy(store: Database, user_folder: str, *, now: float, alone: bool = False) -> None:
-    """Keep a copy of a project's *store* in *user_folder*: a pull, a checkout or a mistake can destroy the file.
+    """Keep a copy of a project's *store* in *user_folder*, since a pull, a checkout or a mistake can destroy it.
 
-    With *alone* the earlier copies go: a person has chosen what the store holds. A full disk doesn't make it fail.
+    With *alone*, earlier copies are removed: a person has chosen the content. A full disk isn't an error.
     """
     with suppress(OSError, StoreError):
         if store_size(store.path) > LARGEST_KEPT:
@@ -91,9 +91,9 @@ def keep_copy(store: Database, user_folder: str, *, now: float, alone: bool = Fa
 
 
 def keep_version(store_path: str, version: int) -> str:
-    """Copy the store *store_path*, which has this *version*, before it is migrated; return where the copy is.
+    """Copy the store *store_path* of this *version* before a migration, and return the path of the copy.
 
-    Another connection holds the lock meanwhile. Of earlier copies the newest few stay.
+    The caller's connection holds the lock. The newest few of earlier copies stay.
     """
     folder = os.path.dirname(os.path.abspath(store_path))
     target = new_backup(folder, now=time.time(), name=f"brim-v{version}")
@@ -107,7 +107,7 @@ def keep_version(store_path: str, version: int) -> str:
 
 
 def _superfluous(copies: list[str]) -> list[str]:
-    """Return those of *copies*, the newest first, that aren't kept."""
+    """Return which of *copies*, the newest first, can be removed."""
     known: set[str] = set()
     lacked = {}
     for path in copies:
@@ -125,15 +125,15 @@ def copies_folder(store_path: str, user_folder: str) -> str:
 
 
 def kept_copies(store_path: str, user_folder: str) -> list[str]:
-    """Return the copies that were kept of the project's store *store_path*, the newest first."""
+    """Return the kept copies of the project's store *store_path*, the newest first."""
     found = [path for _, path in backups_in({"project": copies_folder(store_path, user_folder)})]
     return sorted(found, key=lambda path: (os.stat(path).st_mtime_ns, path), reverse=True)
 
 
 def lost_rules(store_path: str, user_folder: str) -> tuple[str, int] | None:
-    """Return the newest kept copy with rules that *store_path* lacks, and how many; None if nothing is lost.
+    """Return the newest copy with rules that *store_path* lacks, and how many; None if nothing is lost.
 
-    Rules are never deleted, so a file without one of them is another file, or has been damaged.
+    Rules are never deleted, so a file that lacks one is another file or was damaged.
     """
     copies = kept_copies(store_path, user_folder)
     present: set[str] = set()
@@ -173,10 +173,10 @@ def _check(database: Database) -> None:
 
 
 def is_sound(path: str) -> bool:
-    """Return whether the present file isn't damaged; raise if it is not one to be replaced."""
+    """Return whether the present file is undamaged; raise if it mustn't be replaced."""
     check_ours(path)
     try:
-        # Only to be read: a writer would clear away the log of a damaged file, and that is to be kept.
+        # Read-only: opening it for writing would delete the log of a damaged file.
         with connect(path, readonly=True) as database:
             if checked_version(database) > VERSION:
                 raise StoreError(f"{path}: was written by a newer brim: upgrade brim, or move it away first", "newer")
@@ -189,7 +189,7 @@ def is_sound(path: str) -> bool:
 
 
 def _copy(source: Database, target: str) -> None:
-    """Copy *source* to the new file *target*, checked and complete or not at all."""
+    """Copy *source* to the new file *target*: complete and checked, or not at all."""
     beside = f"{target}.{os.urandom(8).hex()}.tmp"
     try:
         make_folder(os.path.dirname(os.path.abspath(target)))
@@ -228,18 +228,13 @@ def _keep_bytes(path: str, kept: str) -> None:
                 os.fsync(target.fileno())
 
 
-def _free_name(path: str) -> str:
-    names = (f"{path}.bak{f'.{number}' if number else ''}" for number in count())
-    return next(filterfalse(os.path.lexists, names))
-
-
 def store_size(path: str) -> int:
     """Return the bytes of the store *path*, with the log that SQLite keeps next to it."""
     return sum(os.path.getsize(path + part) for part in ("", "-wal") if os.path.exists(path + part))
 
 
 def new_backup(folder: str, *, now: float, name: str = "brim") -> str:
-    """Return a name for a backup of the store in *folder*: it says when it was made, in UTC, and no file has it."""
+    """Return an unused name, with the time in UTC, for a backup of the store in *folder*."""
     made = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
     start = os.path.join(folder, BACKUPS, f"{name}-{made}")
     return next(filterfalse(os.path.lexists, (f"{start}{f'-{n}' if n > 1 else ''}.db" for n in count(1))))
@@ -256,7 +251,7 @@ def find_backup(folder: str, given: str) -> str:
 
 
 def backups_in(folders: dict[str, str]) -> list[tuple[str, str]]:
-    """Return scope and path of every backup in *folders*, and of what a restore kept there."""
+    """Return scope and path of every backup in *folders*, and of files that a restore replaced."""
     found, endings = [], ("-wal", "-shm", "-journal", ".tmp")
     for scope, folder in folders.items():
         for pattern in (os.path.join(BACKUPS, "*"), "brim.db.bak*"):
@@ -266,7 +261,7 @@ def backups_in(folders: dict[str, str]) -> list[tuple[str, str]]:
 
 
 def described(scope: str, path: str) -> dict[str, Any]:
-    """Return what is known of the backup *path*, for JSON; ``problem`` says why it cannot be used."""
+    """Describe the backup *path* for JSON; ``problem`` says why it can't be used."""
     found: dict[str, Any] = {"file": path, "scope": scope, "at": 0.0, "bytes": store_size(path)}
     try:
         found["at"] = os.path.getmtime(path)

@@ -1,4 +1,4 @@
-"""Checks of what is stored: the files, the rows in them, the graph, and rules of doubtful use."""
+"""Checks files, rows and the graph, and finds rules of doubtful use."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from brim.store.scopes import Scopes
 from brim.store.store import Store, open_store
 
 REMOVABLE = ("self", "dangling", "mirrored")
-"""The rules that an edge can break so that it does nothing, or does what another does already."""
+"""Problems of an edge that has no effect, or the same effect as another."""
 
 
 def file_problems(paths: Mapping[str, str]) -> tuple[list[Problem], dict[str, str]]:
-    """Return what is wrong with the files of the scopes in *paths*, and those that can be used.
+    """Return problems with the files in *paths*, by scope, and the files that can be used.
 
-    A file of an older brim is brought up to date by being opened.
+    Opening an older file migrates it.
     """
     problems, sound = [], {}
     for scope, path in paths.items():
@@ -47,9 +47,9 @@ def shortened(problems: list[str]) -> str:
 
 
 def store_problems(store: Store) -> list[str]:
-    """Return what SQLite finds wrong with the file of *store*, else what is wrong with its rows.
+    """Return what SQLite finds wrong with the file of *store*, or else problems with its rows.
 
-    Each rule that cannot be read is named, and one of the edges and events.
+    This names every rule that can't be read, but only one edge and one event.
     """
     if damage := store.check():
         return damage
@@ -72,12 +72,12 @@ def store_problems(store: Store) -> list[str]:
 
 
 def graph_problems(scopes: Scopes) -> list[Problem]:
-    """Return what is wrong with the behaviors in force and all edges."""
+    """Return problems with the rules in force and all edges."""
     return check(scopes.behaviors(), scopes.all_edges())
 
 
 def stale_problems(scopes: Scopes) -> list[Problem]:
-    """Return for each file whether the costs of lines in it are another renderer's."""
+    """Return a problem for each file with lines that this version of the renderer hasn't counted."""
     problems = []
     for store in scopes.stores.values():
         stale = store.stale_ids()
@@ -88,7 +88,7 @@ def stale_problems(scopes: Scopes) -> list[Problem]:
 
 
 def hints(scopes: Scopes, config: Config) -> list[Problem]:
-    """Return what isn't a fault, but worth a look."""
+    """Return hints that aren't errors."""
     live = scopes.behaviors(LIVE)
     found = [Problem("not-followed", (each.id,), each.text, "nothing has to be done") for each in scopes.refusals()]
     for each in live:
@@ -112,7 +112,7 @@ def hints(scopes: Scopes, config: Config) -> list[Problem]:
 
 
 def _contradictions(scopes: Scopes) -> list[Problem]:
-    """Return the rules that contradict each other and aren't marked, so that agents hear both; five by name."""
+    """Return unmarked contradictions, of which agents are told both rules; five by name."""
     found = unmarked_conflicts(scopes)
     problems = [
         Problem(
@@ -130,9 +130,9 @@ def _contradictions(scopes: Scopes) -> list[Problem]:
 
 
 def removable_edges(scopes: Scopes, problems: Iterable[Problem]) -> list[tuple[Store, Edge]]:
-    """Return the edges that break a rule of ``REMOVABLE``, with the file that each is in.
+    """Return the edges with a problem of ``REMOVABLE``, each with its file.
 
-    Of two that mean the same, only one in the same file as the other: what is in the other file is another's word.
+    Of two edges that mean the same, one is removable only if both are in the same file.
     """
     wanted: dict[tuple[str, ...], list[Problem]] = {}
     for problem in problems:
@@ -152,7 +152,7 @@ def removable_edges(scopes: Scopes, problems: Iterable[Problem]) -> list[tuple[S
 
 
 def remove_edges(removable: Iterable[tuple[Store, Edge]], *, now: float) -> None:
-    """Remove the edges; one that has a mirror image leaves the greater weight to it. Call it inside ``writing``."""
+    """Remove the edges; a mirrored one passes on the greater weight. Call it inside ``writing``."""
     for store, edge in removable:
         for other in store.edges_touching((edge.source,)):
             if (other.source, other.target, other.kind) == (edge.target, edge.source, edge.kind) and other != edge:

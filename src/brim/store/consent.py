@@ -21,7 +21,7 @@ from brim.store.trust import is_trusted, settings_digest, trust, user_secret
 
 @dataclass(frozen=True)
 class Consent:
-    """What a person is asked to let in: everything, or what is new since they trusted the project."""
+    """What a person is asked about: the whole project, or what is new since they trusted it."""
 
     project: str
     home: str
@@ -29,11 +29,11 @@ class Consent:
     rules: list[Behavior]
     """Constraints first."""
     digests: dict[str, str]
-    """Of the rules that the user hasn't agreed to, by id."""
+    """Digests of the rules that the user hasn't agreed to, by id."""
     settings: dict[str, object]
     settings_digest: str
     refused: list[str]
-    """What of the project isn't followed."""
+    """Parts of the project that brim doesn't follow."""
     memory: dict[str, list[Entry]]
     """Entries that weren't made here, by folder."""
     is_new: bool
@@ -50,19 +50,19 @@ class Consent:
         return {"behaviors": rules, "settings": self.settings, "refused": self.refused, "memory": memory}
 
     def accept(self, *, now: float) -> None:
-        """Let agents use it as it was shown."""
+        """Let agents use the project as it was shown."""
         trust(self.project, self.home, now=now, rules=self.digests, settings=self.settings_digest)
         secret = user_secret(self.home)
         for folder in self.memory:
             mark_folder(folder, secret)
-        if self.memory:  # the other files there may say anything: they are made again from the journal
+        if self.memory:  # the other files may say anything, so they are rebuilt from the journal
             sessions = session_folders(os.path.join(self.project, NAME))
             for session in ("", *(each for each, folder in sessions.items() if folder in self.memory)):
                 ScratchWriter(self.project, session=session, secret=secret, claim=False).rebuild()
 
 
 def consent_for(project: str, home: str, *, settings_changed: bool) -> Consent:
-    """Return what is new in a trusted project; if nothing is, or it isn't trusted, all that it says."""
+    """Return what is new in a trusted project, or everything if nothing is new or it isn't trusted."""
     trusted, digest, settings = is_trusted(project, home), settings_digest(project), {}
     path = os.path.join(project, ".brim", "config.yaml")
     if os.path.exists(path):

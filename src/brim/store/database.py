@@ -1,9 +1,8 @@
-"""One SQLite file of brim's: opened, checked, brought up to date; statements, transactions and errors in words.
+"""Opens, checks and migrates a SQLite file, and runs statements and transactions in it.
 
-Write-ahead logging lets readers and one writer work at the same time. ``synchronous=NORMAL`` keeps the file sound
-through a crash; the last moments before a power cut may be missing. A migration is a numbered file of SQL. Each runs
-in a transaction of its own that also raises the file's version, so after any accident the file is of one version or
-the next.
+Write-ahead logging lets readers and one writer work at the same time. With ``synchronous=NORMAL``, a crash never
+damages the file, but a power cut may lose the last moments. A migration is a numbered file of SQL that runs in its own
+transaction, which also raises the file's version. So whatever happens, the file has one version or the next.
 """
 
 from __future__ import annotations
@@ -21,74 +20,74 @@ from brim.store.project import check_ours, make_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any, Self
 
 APPLICATION = 0x6272696D
-"""``brim`` in ASCII: how SQLite's header says whose file it is."""
+"""``brim`` in ASCII: the application id in SQLite's header."""
 
 MIGRATIONS = os.path.join(os.path.dirname(__file__), "migrations")
 """The folder of the numbered SQL files."""
 
 VERSION = 4
-"""The version of the newest migration, which is what this brim reads and writes."""
+"""The number of the newest migration: the version that this brim reads and writes."""
 
 POSTGRES = ("postgresql://", "postgres://")
-"""How the address of a PostgreSQL server begins: see ``brim.store.postgres``."""
+"""Prefixes of a PostgreSQL server's address: see ``brim.store.postgres``."""
 
 ALL = (1 << 63) - 1
-"""As a ``LIMIT``: every row."""
+"""A ``LIMIT`` that returns every row."""
 
 READABLE = 2
-"""The oldest version that a hook reads as it is: its rules and sums are where they are now."""
+"""The oldest version that a hook can read without a migration."""
 
 TIMEOUT = 5.0
-"""Seconds that a command waits for another writer; a hook, for which an agent waits, asks for less."""
+"""Seconds that a command waits for another writer. Hooks wait less, because an agent waits for them."""
 
 LOOK = 0.02
-"""Seconds after which waiting for a writer begins again. SQLite looks ever less often, so the oldest would starve."""
+"""Seconds after which waiting for a writer starts over. SQLite retries ever less often, so old waiters would starve."""
 
 QUERY, SHORT_QUERY = 30.0, 0.5
-"""Seconds that one statement may take; the second in a hook."""
+"""Seconds that one statement may take, in a command and in a hook."""
 
 HURRIED = 1.0
-"""A process that waits less than so many seconds for a writer is a hook, or has as little time."""
+"""A process with a shorter timeout than this, in seconds, is a hook or has as little time as one."""
 
 THOROUGH, CHECKED = 1 << 24, 1 << 28
-"""Bytes of a file that is checked with its indexes before the first write, or at all: 0.2 or 2 seconds."""
+"""Bytes up to which a file is checked with its indexes before the first write (0.2 s), or checked at all (2 s)."""
 
 STEPS = 10_000
-"""SQLite's steps between two looks at the clock: less than a millisecond."""
+"""SQLite's steps between two checks of the clock: less than a millisecond."""
 
 LONGEST = 1 << 24
-"""Bytes of one value: more than brim ever writes, little enough to be read."""
+"""The most bytes of one value: more than brim ever writes, and little enough to read."""
 
 SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY name"
-"""What a file is made of."""
+"""Lists everything in a file's schema."""
 
 STATISTICS = (
     ("table", "sqlite_stat1", "sqlite_stat1", "CREATE TABLE sqlite_stat1(tbl,idx,stat)"),
     ("table", "sqlite_stat4", "sqlite_stat4", "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)"),
 )
-"""What SQLite may add on its own."""
+"""Tables that SQLite may add on its own."""
 
 SCHEMAS = os.path.join(os.path.dirname(__file__), "data", "schema{}.json")
-"""What a file of each version is made of: the rows of ``SCHEMA`` after its migration."""
+"""The schema of each version: the rows that ``SCHEMA`` returns after its migration."""
 
 HEADER = b"SQLite format 3\0"
-"""How a database begins; one that nothing was ever written to is empty."""
+"""The first bytes of a database. One that was never written to is empty."""
 
 JOURNAL = bytes.fromhex("d9d505f920a163d7")
-"""What SQLite writes after the name of another file, at the end of a rollback journal."""
+"""Ends a rollback journal that names another file."""
 
 CAREFUL = ("trusted_schema = OFF", "cell_size_check = ON")
-"""Settings for a file that may come from someone else."""
+"""Settings for a file that someone else may have made."""
 
 ERRORS = (sqlite3.Error, UnicodeDecodeError)
-"""What SQLite raises. Python cannot decode its message if that quotes the bytes of a damaged file."""
+"""What SQLite raises. Python can't decode a message that quotes the bytes of a damaged file."""
 
 MOST_PLACES = 400
-"""Values that are put into one statement, twice at most: older versions of SQLite take 999 in all."""
+"""Values in one statement, which may use each twice: older versions of SQLite take 999 in all."""
 
 
 def open_database(
@@ -102,15 +101,15 @@ def open_database(
 ) -> Database:
     """Open brim's file *path*.
 
-    With *migrate* it is made if it is missing and brought up to *version*; without, and if *readonly*, that is an
-    error. A file that is damaged, newer, or of another program is refused and left as it is.
+    With *migrate*, a missing file is created and an older one migrated to *version*; without it, or with *readonly*,
+    that's an error. A file that is damaged, newer or another program's is refused and left as it is.
     """
     migrate = migrate and not readonly
     if migrate and not os.path.lexists(path):
         make_file(path)
     check_ours(path)
     database = connect(path, timeout=timeout, readonly=readonly)
-    try:
+    with closed_on_error(database):
         found = checked_version(database)
         versions = f"(version {found} of the file; this one reads {version})"
         if found > version:
@@ -121,30 +120,34 @@ def open_database(
         if found < version and migrate:
             bring_up_to_date(database, migrations, version)
         database.version = version if migrate else found
-    except BaseException:
-        database.close()
-        raise
     return database
 
 
 def fold_log(path: str) -> Database:
-    """Fold the log of the file *path* into the file, unless another process works with it now.
+    """Move the log of the file *path* into the file, unless another process is using it, and return the open file.
 
-    The file is handed back open. A process that is about to end need not close it: SQLite would remove the log with its
-    last user, and making it again lets the next writer wait for the disk.
+    A process that is about to end shouldn't close it: closing removes the log, and creating it again makes the next
+    writer wait for the disk.
     """
     database = open_database(path, migrate=False, timeout=0.0)
-    try:
+    with closed_on_error(database):
         database.row("PRAGMA wal_checkpoint(TRUNCATE)")
-    except BaseException:
-        database.close()
-        raise
     return database
 
 
+@contextmanager
+def closed_on_error(opened: Any) -> Iterator[None]:
+    """Close what was just *opened* if it turns out that it can't be used."""
+    try:
+        yield
+    except BaseException:
+        opened.close()
+        raise
+
+
 def version_of(database: Database) -> int:
-    """Return the version of *database*, 0 if it is empty; raise if it is not brim's."""
-    with database.reading():  # of one moment: another process may be about to make the tables
+    """Return the version of *database*, 0 if it is empty; raise if it isn't brim's."""
+    with database.reading():  # another process may be creating the tables just now
         (application,), (version,) = database.row("PRAGMA application_id"), database.row("PRAGMA user_version")
         filled = application or version or database.row("SELECT 1 FROM sqlite_master")
     if application == APPLICATION:
@@ -155,9 +158,9 @@ def version_of(database: Database) -> int:
 
 
 def checked_version(database: Database) -> int:
-    """Return the version of the store *database*; raise if it holds what the migrations didn't make.
+    """Return the version of *database*; raise if its schema isn't exactly what the migrations create.
 
-    The file may have come with a project, and a trigger or a view in it would do what its author wants.
+    The file may have come with a project, and a foreign trigger or view in it could do anything.
     """
     with database.reading():
         version = version_of(database)
@@ -176,23 +179,17 @@ def _made_of(version: int) -> Any:
         return json.load(file)
 
 
-def _making(version: int) -> list[str]:
-    """Return the statements that make a file of *version*: tables come before what is about them."""
-    rows = [(kind != "table", sql) for kind, name, _, sql in _made_of(version) if not name.startswith("sqlite_")]
-    return [sql for _, sql in sorted(rows)]
-
-
 def bring_up_to_date(database: Database, migrations: str, version: int) -> None:
-    """Run the migrations that *database* lacks, whichever of several processes comes first.
+    """Run the missing migrations. Several processes may do this at once.
 
-    A new file is made as they would leave it, in half the time. Before the first one in an older file, a copy is kept
-    that the version before can open: ``database.kept``.
+    A new file gets the newest schema directly, in half the time. Before an older file is changed, a copy is kept that
+    the version before can open: ``database.kept``.
     """
     log_ahead(database)
     is_first = True
     while True:
         with database.writing():
-            number = version_of(database) + 1  # another process may have been faster
+            number = version_of(database) + 1  # again: another process may have been faster
             if number > version:
                 return
             if is_first and number > 1:
@@ -201,8 +198,8 @@ def bring_up_to_date(database: Database, migrations: str, version: int) -> None:
                 database.kept = keep_version(database.path, number - 1)
             is_first = False
             if number == 1 and migrations == MIGRATIONS:
-                number = version
-                steps = _making(version)
+                number, made = version, [row for row in _made_of(version) if not row[1].startswith("sqlite_")]
+                steps = [sql for kind, _, _, sql in sorted(made, key=lambda row: row[0] != "table")]  # tables first
             else:
                 steps = statements(os.path.join(migrations, f"{number:04}.sql"))
             for statement in steps:
@@ -212,7 +209,7 @@ def bring_up_to_date(database: Database, migrations: str, version: int) -> None:
 
 
 def upgrade(database: Database) -> None:
-    """Bring a file that a hook opened as it is up to date, if it can be written and quickly copied."""
+    """Migrate a file that a hook has opened, if it's writable and small enough to copy quickly."""
     if database.version < VERSION and not database.readonly:
         if os.path.getsize(database.path) > THOROUGH:
             raise StoreError(f"{database.path}: is of an older brim: 'brim upgrade' brings it up to date", "older")
@@ -233,15 +230,15 @@ def statements(path: str) -> list[str]:
 
 
 def log_ahead(database: Database) -> None:
-    """Switch to write-ahead logging, which the file remembers.
+    """Switch the file to write-ahead logging for good.
 
-    A file system without shared memory keeps the old journal, which is slower and as safe.
+    A file system without shared memory keeps the rollback journal, which is slower and just as safe.
     """
     database.row("PRAGMA journal_mode = WAL")
 
 
 class Closing:
-    """Something with a ``database`` that is to be closed, also by ``with``."""
+    """Closes its ``database``, also as a context manager."""
 
     database: Database
 
@@ -257,10 +254,10 @@ class Closing:
 
 
 class Database(Closing):
-    """An open connection to the SQLite file *path*. Every error of SQLite leaves it as a ``StoreError``."""
+    """An open connection to the SQLite file *path*, which turns SQLite's errors into ``StoreError``."""
 
     kept = ""
-    """Where the file is kept as it was before it was brought up to date; empty if it wasn't."""
+    """The copy that was made before a migration; empty if there was none."""
 
     def __init__(
         self, path: str, connection: sqlite3.Connection, *, readonly: bool = False, timeout: float = TIMEOUT
@@ -271,15 +268,15 @@ class Database(Closing):
         """The version of the file, as ``open_database`` found or made it."""
         self._connection, self._seconds = connection, SHORT_QUERY if hurried else QUERY
         self._checked = hurried
-        """Whether the file was found sound, or there is no time for that."""
+        """Whether the file was checked, or there's no time to check it."""
         self._until = until = [0.0]
-        """When the statement that runs has to be done."""
+        """The deadline of the running statement."""
         connection.set_progress_handler(lambda: time.monotonic() > until[0], STEPS)
         self._writing = False
         self._version: int | None = None
-        """SQLite's number for the changes of others, as of this transaction."""
+        """SQLite's number for changes by others, as of this transaction."""
         self._taken_back = 0
-        """How many transactions were: SQLite's number for the changes made here does not tell."""
+        """How many transactions were rolled back: SQLite's own count of changes doesn't tell."""
 
     def rows(self, sql: str, values: Sequence[object] = ()) -> list[Any]:
         """Return every row that *sql* gives."""
@@ -290,9 +287,9 @@ class Database(Closing):
         return next(iter(self.rows(sql, values)), None)
 
     def rows_in(self, sql: str, values: Iterable[object], *more: object, before: tuple[object, ...] = ()) -> list[Any]:
-        """Return the rows of *sql*, where ``IN ({})`` stands for *values*: however many, a few hundred at a time.
+        """Return the rows of *sql*, with *values* in place of ``IN ({})``, a few hundred at a time.
 
-        *before* and *more* are the values of the question marks before the first ``{}`` and after the last.
+        *before* and *more* are the values for question marks before the first ``{}`` and after the last.
         """
         given = list(values)
         found: list[Any] = []
@@ -310,12 +307,20 @@ class Database(Closing):
         for each in values:
             self._run(sql, each)
 
+    def notes(self, keys: Iterable[str]) -> dict[str, str]:
+        """Return what is noted under *keys*, by key."""
+        return dict(self.rows_in("SELECT key, value FROM meta WHERE key IN ({})", keys))
+
+    def note(self, values: Mapping[str, str]) -> None:
+        """Note *values*, each under its key, replacing earlier ones. Call it inside ``writing``."""
+        self.run_many("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", values.items())
+
     @contextmanager
     def writing(self) -> Iterator[Self]:
-        """Make everything inside one transaction: all of it is written, or on an error nothing.
+        """Open a transaction: all of it is written, or nothing if there's an error.
 
-        The lock is taken at once, so what is read inside is still true when it is written. Inside another
-        ``writing`` it is part of that one.
+        The lock is taken at once, so nothing that is read inside can change before it is written. A ``writing`` inside
+        another one is part of it.
         """
         if self._writing:
             yield self
@@ -332,7 +337,7 @@ class Database(Closing):
             self.run("COMMIT")
         except BaseException:
             self._taken_back += 1
-            with suppress(sqlite3.Error):  # SQLite has already rolled back when the disk is full
+            with suppress(sqlite3.Error):  # if the disk is full, SQLite has already rolled back
                 self._connection.rollback()
             raise
         finally:
@@ -340,7 +345,7 @@ class Database(Closing):
 
     @contextmanager
     def reading(self) -> Iterator[Self]:
-        """Let everything that is read inside be of one moment, even if others write meanwhile."""
+        """Read one consistent state inside, even if others write at the same time."""
         if self._connection.in_transaction:
             yield self
             return
@@ -353,11 +358,11 @@ class Database(Closing):
                 self._connection.rollback()
 
     def problems(self) -> list[str]:
-        """Return what SQLite finds wrong with the file; nothing if it is sound. It reads all of it."""
+        """Read the whole file and return what SQLite finds wrong with it."""
         return [str(row[0]) for row in self.rows("PRAGMA integrity_check") if row != ("ok",)]
 
     def check_once(self) -> None:
-        """Raise if SQLite finds the file damaged, before the first write: a write could spread that."""
+        """Before the first write, raise if the file is damaged: writing could make it worse."""
         if self._checked or self.readonly:
             return
         size = self.row("PRAGMA page_count")[0] * self.row("PRAGMA page_size")[0]
@@ -368,18 +373,18 @@ class Database(Closing):
         self._checked = True
 
     def copy_to(self, target: sqlite3.Connection) -> None:
-        """Copy the whole file into *target*, as it is at one moment."""
+        """Copy one consistent state of the whole file into *target*."""
         try:
             self._connection.backup(target)
         except ERRORS as error:
             raise in_words(error, self.path) from None
 
     def take(self, other: Database) -> None:
-        """Replace everything in this file by what is in *other*: others that have it open see the one or the other."""
+        """Replace the content of this file with that of *other*, atomically for processes that have it open."""
         other.copy_to(self._connection)
 
     def _run(self, sql: str, values: Sequence[object]) -> tuple[list[Any], int]:
-        """Return the rows that *sql* gives, and how many it changed. It waits for others, also where SQLite doesn't."""
+        """Return the rows of *sql*, and how many it changed. This waits for other writers even where SQLite doesn't."""
         until = time.monotonic() + self._timeout
         while True:
             try:
@@ -395,7 +400,9 @@ class Database(Closing):
             try:
                 cursor = self._connection.execute(sql, values)
             except UnicodeEncodeError:
-                cursor = self._connection.execute(sql, [_encodable(value) for value in values])
+                # A file's name may hold halves of surrogate pairs, which have no UTF-8.
+                texts = [each.encode("utf-8", "replace").decode() if isinstance(each, str) else each for each in values]
+                cursor = self._connection.execute(sql, texts)
             return cursor.fetchall(), cursor.rowcount
         except ERRORS as error:
             if primary(error) == "SQLITE_INTERRUPT" and time.monotonic() < self._until[0]:
@@ -406,7 +413,7 @@ class Database(Closing):
             raise InputError("a number is too large to be stored: at most 19 digits") from None
 
     def stamp(self) -> tuple[int, int]:
-        """Return two numbers of which one is another if the file was changed meanwhile, here or by another process."""
+        """Return two numbers that change if this or another process changes the file."""
         if self._version is None or not self._connection.in_transaction:  # in one, other processes' changes aren't seen
             self._version = self.row("PRAGMA data_version")[0]
         return self._connection.total_changes + self._taken_back, self._version
@@ -420,7 +427,7 @@ class Database(Closing):
 
 
 def connect(path: str, *, timeout: float = TIMEOUT, readonly: bool = False) -> Database:
-    """Open the SQLite file *path*, which must exist; read-only if *readonly* or if it cannot be written."""
+    """Open the existing SQLite file *path*; read-only if *readonly* is set or it isn't writable."""
     _check_header(path)
     _check_journal(path)
     readonly = readonly or not (os.access(path, os.W_OK) and os.access(os.path.dirname(path) or ".", os.W_OK))
@@ -449,7 +456,7 @@ def connect(path: str, *, timeout: float = TIMEOUT, readonly: bool = False) -> D
 
 
 def _check_header(path: str) -> None:
-    """Raise if *path* isn't a database: SQLite would remove its log, which may hold everything, as soon as it looks."""
+    """Raise if *path* isn't a database: on opening it, SQLite would delete its log, which may hold everything."""
     with suppress(OSError), open(path, "rb") as file:
         first = file.read(len(HEADER))
         if first and first != HEADER:
@@ -463,7 +470,7 @@ def _check_header(path: str) -> None:
 
 
 def _check_journal(path: str) -> None:
-    """Raise if the journal next to *path* names another file, which SQLite would remove, or is a pipe to wait for."""
+    """Raise if the journal of *path* names another file, which SQLite would delete, or is a pipe that never ends."""
     journal = f"{path}-journal"
     try:
         with os.fdopen(open_safely(journal), "rb") as file:
@@ -487,29 +494,21 @@ def _has_log(path: str) -> bool:
 
 
 def _connection(path: str, mode: str, timeout: float, *first: str) -> sqlite3.Connection:
-    """Return a connection with its settings, after a first look at the file."""
+    """Return a connection with its settings; this reads the file's header."""
     quoted = os.path.abspath(path).replace("\\", "/").replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     uri = f"file:{quoted if quoted.startswith('/') else '/' + quoted}?{mode}"
     # A ledger has a connection for each thread, and the one that closes it closes them all.
     connection = sqlite3.connect(uri, timeout=timeout, isolation_level=None, uri=True, check_same_thread=False)
-    try:
+    with closed_on_error(connection):
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
         looks = (f"busy_timeout = {LOOK * 1000:.0f}",) if timeout >= HURRIED else ()
         for pragma in (*first, "user_version", "foreign_keys = ON", "synchronous = NORMAL", *CAREFUL, *looks):
             connection.execute(f"PRAGMA {pragma}")
-    except BaseException:
-        connection.close()
-        raise
     return connection
 
 
-def _encodable(value: object) -> object:
-    """Return *value* without halves of surrogate pairs, which a file's name may hold and UTF-8 may not."""
-    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
-
-
 def primary(error: Exception) -> str:
-    """Return the kind of *error* in SQLite's words: ``SQLITE_BUSY`` for ``SQLITE_BUSY_SNAPSHOT`` too."""
+    """Return SQLite's primary code for *error*: ``SQLITE_BUSY`` for ``SQLITE_BUSY_SNAPSHOT`` too."""
     name = getattr(error, "sqlite_errorname", None)
     if name is None:  # Python's own: a text, or SQLite's message, is not UTF-8; or the caller is wrong
         return "SQLITE_MISUSE" if isinstance(error, sqlite3.ProgrammingError) else "SQLITE_CORRUPT"
@@ -517,7 +516,7 @@ def primary(error: Exception) -> str:
 
 
 def in_words(error: Exception, path: str) -> StoreError:
-    """Return *error* as what was wrong with *path*, and what to do."""
+    """Return *error* as a ``StoreError`` that says what is wrong with *path* and what to do."""
     kind = primary(error)
     otherwise = "damaged" if kind == "SQLITE_ERROR" else "failed", str(error)[:200]
     reason, what = _WORDS.get(kind, otherwise)
@@ -538,4 +537,4 @@ _WORDS = {
     "SQLITE_INTERRUPT": ("failed", "a query took too many seconds and was stopped; 'brim doctor' looks for damage"),
     "SQLITE_CANTOPEN": ("missing", "cannot be opened: check that it exists and is yours"),
 }
-"""What SQLite calls an error: a reason for a program, and a sentence for a person."""
+"""A reason for programs and a sentence for people, by SQLite's name for the error."""

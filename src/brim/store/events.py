@@ -1,8 +1,7 @@
-"""What happened to behaviors, in order, and what edges learn when behaviors were injected together.
+"""The log of what happened to behaviors, and how edges learn from behaviors that were injected together.
 
-Events are added and never changed; secrets in them are masked. The rules of learning are
-``brim.activation.weights``'s. How often a pair came up is read off the latest injections, so a pair that no longer
-comes up is forgotten.
+Events are only added, never changed, and their secrets are masked. ``brim.activation.weights`` has the rules of
+learning. Only the latest injections count, so a pair that no longer comes up is forgotten.
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ else:
     Any = object  # importing typing would take a hook too long
 
 SHORT = 14
-"""Characters of a word in which no secret that is told by its shape has room. Made ids have 12."""
+"""A word with at most so many characters is too short for a secret with a known shape. Generated ids have 12."""
 
 RECENT = 200
-"""So many injections of each file are looked back on."""
+"""How many injections of each file are considered."""
 
 
 class Event(Record):
@@ -45,7 +44,7 @@ class Event(Record):
     """The id of the behavior that it happened to; None if it happened to several or to none."""
     session: str = ""
     detail: Mapping[str, Any] = MappingProxyType({})
-    """What else there is to say, as JSON can hold it."""
+    """More about it, as JSON."""
 
     def __post_init__(self) -> None:
         self.__dict__["detail"] = dict(self.detail)
@@ -61,9 +60,9 @@ def add_event(database: Database, event: Event) -> None:
 
 
 def together_lately(database: Database, ids: Collection[str], limit: int) -> dict[tuple[float, str], list[str]]:
-    """Return what came up together with several of *ids* in the newest *limit* injections, by time and session.
+    """Return the latest *limit* injections that include several of *ids*, by time and session.
 
-    Most injections are about something else: their text alone tells, and is not parsed.
+    A search in their text avoids parsing the others, which are most.
     """
     rows = database.rows(
         "SELECT time, session, detail FROM events WHERE kind = 'injected' ORDER BY number DESC LIMIT ?", (limit,)
@@ -103,26 +102,26 @@ def _without_secrets(text: str) -> str:
 
 
 def is_short_word(text: str) -> bool:
-    """Whether *text* is an id or a plain word that no secret is short enough to be: it need not be masked."""
+    """Whether *text* is an id or a plain word, too short to be a secret: then it needn't be masked."""
     return len(text) <= SHORT and text.isascii() and text.replace("-", "").replace("_", "").isalnum()
 
 
 def note_injection(
     scopes: Scopes, told: Sequence[Behavior], active: Collection[str], *, now: float, session: str = "", **detail: Any
 ) -> None:
-    """Note that *told* went in together, strongest first, while *active* were activated.
+    """Note that *told* were injected together, strongest first, while *active* were activated.
 
-    Call it inside ``scopes.writing()``. What is in a file that cannot be written is left as it is.
+    Call it inside ``scopes.writing()``. A read-only file stays as it is.
     """
     from brim.activation.weights import BREADTH, co_activated, touched
 
     stores = {scope: store for scope, store in scopes.stores.items() if not store.readonly}
     ids = [behavior.id for behavior in told]
-    # What always matters comes up with everything: that says nothing about the two.
+    # A rule without conditions comes up with everything, which says nothing about a pair.
     met = [behavior.id for behavior in told if behavior.when][:BREADTH]
     kept = [behavior.id for behavior in told if behavior.scope in stores]
     found = scopes.edges_by_file(ids)
-    known = {edge.key: edge for edge in scopes.followed(found)}
+    known = {edge.key: edge for edge in scopes.followed(found)[0]}
     scopes.used(kept, now=now, session=session, together=met, **detail)
     changed = {edge.key: edge for edge in touched(known.values(), active, now)}
     joint = _joint(stores.values(), met, known.values())
@@ -137,16 +136,16 @@ def note_injection(
 
 
 def _belongs(edge: Edge, before: Edge | None, held: Edge | None, scope: str, homes: dict[str, str]) -> bool:
-    """Whether *edge* is for the file of *scope*: the one it came from; a new one goes where ``put_edge`` puts it."""
+    """Whether *edge* belongs in the file of *scope*: the one it came from, or where ``put_edge`` puts a new one."""
     if before is not None:
         return before is held or before == held
     return scope == ("project" if "project" in (homes[edge.source], homes[edge.target]) else "user")
 
 
 def _joint(stores: Iterable[Store], met: Sequence[str], edges: Iterable[Edge]) -> dict[Pair, int]:
-    """Return how often each pair of *met* has come up lately, if any two of them have none of *edges* yet.
+    """Return how often each pair of *met* came up lately, if one of the pairs has no edge yet.
 
-    An injection from both files has an event in each: it is one.
+    An injection from both files has an event in each, and counts once.
     """
     from brim.activation.weights import joint_pairs
 

@@ -1,7 +1,7 @@
 """Imports and merges of rules: planned against what is stored, and then written.
 
-An import removes nothing. What the file says is taken over; how a behavior has fared here (its uses, its confidence)
-stays, a text that is replaced is kept among its other wordings, and what was put away here stays put away.
+An import removes nothing. It takes what the file says, and keeps what brim has learned about a rule here: its uses and
+its confidence. A text that is replaced stays among the rule's wordings, and a rule that was removed here stays removed.
 """
 
 from __future__ import annotations
@@ -37,22 +37,22 @@ MOST_COMPARED = 100
 """New rules that are compared with each other for contradictions: it takes a second or two."""
 
 SAME = ("canonical", "variants", "kind", "tags", "when", "status")
-"""What must not have changed between the question and the answer."""
+"""Fields that must not change between the question to a person and the answer."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """A behavior that would be written, and the one that it takes the place of: None if it is new."""
+    """A behavior that would be written, and the one that it replaces; None if it's new."""
 
     behavior: Behavior
     old: Behavior | None = None
     fields: tuple[str, ...] = ()
-    """What differs from before."""
+    """The fields that change."""
 
 
 @dataclass(frozen=True)
 class EdgeChange:
-    """An edge that would be written to the file of *scope*, and the one that it takes the place of."""
+    """An edge that would be written to the file of *scope*, and the one that it replaces."""
 
     scope: str
     edge: Edge
@@ -61,15 +61,15 @@ class EdgeChange:
 
 @dataclass(frozen=True)
 class Plan:
-    """What an import would write, what is here already, and what there is to say about it."""
+    """What an import would write, what is already stored, and notes for the person."""
 
     changes: tuple[Change, ...] = ()
     same: tuple[str, ...] = ()
-    """The ids of behaviors that are here as they are in the file."""
+    """Ids of behaviors that are already stored as the file has them."""
     edges: tuple[EdgeChange, ...] = ()
     same_edges: int = 0
     dangling: tuple[Edge, ...] = ()
-    """Edges that lead to a behavior that is neither here nor in the file. They are left out."""
+    """Edges to a behavior that is neither stored nor in the file. They are left out."""
     notes: tuple[str, ...] = ()
     files: tuple[LoadedFile, ...] = ()
     """Files that agents load on their own, to be noted in the file of *files_scope*."""
@@ -77,12 +77,12 @@ class Plan:
 
     @property
     def added(self) -> list[Change]:
-        """What is new."""
+        """New behaviors."""
         return [change for change in self.changes if change.old is None]
 
     @property
     def altered(self) -> list[Change]:
-        """What is here in another form."""
+        """Stored behaviors that would change."""
         return [change for change in self.changes if change.old is not None]
 
     @property
@@ -92,7 +92,7 @@ class Plan:
 
     @property
     def loosens(self) -> bool:
-        """Whether a constraint that is here could hold less after it."""
+        """Whether it could weaken a stored constraint."""
         edges = any(each.edge.kind not in POSITIVE for each in self.edges)
         return edges or any(loosens(each.old, each.behavior) for each in self.changes)
 
@@ -169,9 +169,9 @@ def plan_of(
 
 
 def updated(old: Behavior, new: Behavior) -> Behavior:
-    """Return *old* with what *new* says of it, so that nothing is lost and doing it again changes nothing."""
+    """Return *old* updated by *new*. Nothing is lost, and a second time changes nothing."""
     texts = dict.fromkeys((*old.variants, *new.variants, old.canonical))
-    # How it has fared here stays, and what a file leaves out it does not deny.
+    # What brim learned about it here stays, and so does what the file leaves out.
     kept: dict[str, object] = {
         "scope": old.scope,
         "usage": old.usage,
@@ -194,7 +194,7 @@ def updated(old: Behavior, new: Behavior) -> Behavior:
 def _edge_changes(
     scopes: Scopes, incoming: Mapping[tuple[str, str], Behavior], given: list[tuple[str, Edge]], now: float
 ) -> tuple[tuple[EdgeChange, ...], int, tuple[Edge, ...]]:
-    """Return the edges to write, how many are here already, and those that lead nowhere."""
+    """Return the edges to write, how many are already stored, and those without an end."""
     ends = {end for _, edge in given for end in (edge.source, edge.target)}
     known = {id for _, id in incoming} | scopes.get_many(ends).keys()
     have: dict[EdgeKey, Edge] = {
@@ -219,7 +219,7 @@ def _differing(one: Behavior, other: Behavior) -> tuple[str, ...]:
 
 
 def _folded(edges: Iterable[tuple[str, Edge]], have: Collection[EdgeKey]) -> dict[EdgeKey, Edge]:
-    """Return *edges* by scope, ends and kind. Where both directions mean the same there is one: as we *have* it."""
+    """Return *edges* by scope, ends and kind. Mutual edges keep one direction, the stored one if we *have* it."""
     found: dict[EdgeKey, Edge] = {}
     for scope, edge in edges:
         key, mirrored = (scope, *edge.key), (scope, edge.target, edge.source, edge.kind.value)
@@ -235,22 +235,22 @@ def _folded(edges: Iterable[tuple[str, Edge]], have: Collection[EdgeKey]) -> dic
 
 @dataclass(frozen=True)
 class Outcome:
-    """What becomes of one rule: ``added``, ``merged``, ``known`` or ``left out``."""
+    """What an import does with one rule: ``added``, ``merged``, ``known`` or ``left out``."""
 
     what: str
     file: str
     line: int
     text: str
     behavior: Behavior | None = None
-    """What it became, or what says it already; None if it is left out."""
+    """The rule that it became, or the one that says it already; None if it's left out."""
     changes: tuple[str, ...] = ()
     why: str = ""
     source: str = ""
-    """The lines of the file that it stands in."""
+    """Its lines in the file."""
 
     @property
     def place(self) -> str:
-        """Where it is: file and line."""
+        """File and line."""
         return f"{self.file}:{self.line}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -261,18 +261,18 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Found:
-    """One rule file, as it was read."""
+    """A rule file that was read."""
 
     name: str
-    """What it is called where others may read it."""
+    """Its name, for people."""
     path: str
-    """Where it is; empty for standard input."""
+    """Its path; empty for standard input."""
     rules: RuleFile
     when: When = ALWAYS
-    """For which files it says its rules are."""
+    """The condition that the file sets for its rules."""
     loaders: tuple[Loader, ...] = ()
     about: str = ""
-    """What it says that its rules are about."""
+    """The topic that the file names."""
     stamp: tuple[int, int] = (0, 0)
 
 
@@ -307,7 +307,13 @@ class RulesReader:
         before = {each.id: each.replace(scope=self.scope) for each in (store.behaviors() if store is not None else ())}
         if before != self._before:
             known = Known(before.values())
-            self.outcomes = [each for found in self._found for each in self._outcomes(found, known)]
+            self.outcomes = []
+            for found in self._found:
+                self.outcomes += [self._learned(rule, found, known) for rule in found.rules.rules]
+                skipped = found.rules.skipped
+                self.outcomes += [
+                    Outcome("left out", found.name, each.line, each.text, why=each.why) for each in skipped
+                ]
             self._before, self._changes = before, tuple(_changes(before, known))
         written = {change.behavior.id for change in self._changes}
         same = dict.fromkeys(each.behavior.id for each in self.outcomes if each.what == "known" and each.behavior)
@@ -326,11 +332,6 @@ class RulesReader:
             *(self._gone(store) if store is not None else ()),
         )
         return Plan(self._changes, kept, tuple(marked), notes=notes, files=self._loaded(), files_scope=self.scope)
-
-    def _outcomes(self, found: Found, known: Known) -> Iterator[Outcome]:
-        """Yield what becomes of each part of a file, in its order."""
-        yield from [self._learned(rule, found, known) for rule in found.rules.rules]
-        yield from [Outcome("left out", found.name, each.line, each.text, why=each.why) for each in found.rules.skipped]
 
     def _learned(self, rule: Rule, found: Found, known: Known) -> Outcome:
         """Learn *rule*, and put what it became into *known*."""
@@ -360,13 +361,13 @@ class RulesReader:
             new = behavior.replace(provenance=came)
             known.put(new)
             return Outcome("added", **place, behavior=new)
-        # A file that says it too has not used it: how it has fared stays.
+        # Being in a file isn't a use: usage and confidence stay.
         merged = behavior.replace(usage=old.usage, confidence=old.confidence)
         known.put(merged)
         return Outcome("merged", **place, behavior=merged, changes=done)
 
     def _loaded(self) -> tuple[LoadedFile, ...]:
-        """Return the files that agents load on their own, with the rules that stand in them."""
+        """Return the files that agents load on their own, with their rules."""
         texts: dict[str, dict[str, str]] = {each.name: {} for each in self._found}
         for each in self.outcomes:
             if each.behavior is not None and each.behavior.live:
@@ -376,7 +377,7 @@ class RulesReader:
         )
 
     def _conflicts(self, scopes: Scopes) -> list[tuple[Behavior, Contradiction]]:
-        """Return which of the new ones contradict a stored rule, or one another; nothing if they are too many."""
+        """Return which new rules contradict a stored one or each other; nothing if there are too many to compare."""
         new = [change.behavior for change in self._changes if change.old is None]
         if len(new) > MOST_COMPARED:
             return []
@@ -384,7 +385,7 @@ class RulesReader:
         return [(one, each) for one in new for each in find(one, stored)] + among(new)
 
     def _gone(self, store: Store) -> Iterator[str]:
-        """Say which rules that a file had when it was last imported it doesn't have any more."""
+        """Say which rules a file no longer has since it was last imported."""
         before = noted_files(store)
         for file in self._loaded():
             ids = before[file.path].texts.keys() - file.texts.keys() if file.path in before else ()
@@ -394,7 +395,7 @@ class RulesReader:
                     yield f"{name} doesn't have {rule.name} ({rule.id}) any more: brim rules remove {rule.id}"
 
     def _elsewhere(self, scopes: Scopes) -> tuple[str, ...]:
-        """Say which of the new ones the other scope says nearly the same of."""
+        """Say which new rules nearly repeat a rule of the other scope."""
         whose = "for every project" if self.scope == "project" else "in this project"
         new = [change.behavior for change in self._changes if change.old is None]
         near = similar_elsewhere(scopes, self.scope, new, self._near_duplicate)
@@ -402,7 +403,7 @@ class RulesReader:
 
 
 def _changes(before: Mapping[str, Behavior], known: Known) -> Iterator[Change]:
-    """Yield what of *known* isn't as it was *before*."""
+    """Yield what changed in *known* since *before*."""
     for learned in known:
         old = before.get(learned.id)
         if learned != old:
@@ -413,7 +414,7 @@ def _changes(before: Mapping[str, Behavior], known: Known) -> Iterator[Change]:
 def similar_elsewhere(
     scopes: Scopes, scope: str, behaviors: Iterable[Behavior], threshold: float
 ) -> list[tuple[Behavior, Behavior]]:
-    """Return those of *behaviors*, which are of *scope*, that a rule of the other scope resembles, each with that."""
+    """Return *behaviors* of *scope* that resemble a rule of the other scope, each with that rule."""
     other = scopes.user if scope == "project" else scopes.project
     live = other.behaviors(LIVE) if other is not None else []
     texts = Texts(each.canonical for each in live)
@@ -425,7 +426,7 @@ def similar_elsewhere(
 
 
 def store_merged(scopes: Scopes, kept: Behavior, gone: Behavior, now: float) -> Merged:
-    """Merge *gone* into *kept* and write both. Call it inside ``writing``, so that no other process changes them."""
+    """Merge *gone* into *kept* and write both. Call it inside ``writing``."""
     for shown in (kept, gone):
         stored = scopes.store(shown.scope).get(shown.id)
         if stored is None or any(getattr(stored, field) != getattr(shown, field) for field in SAME):
@@ -443,7 +444,7 @@ def store_merged(scopes: Scopes, kept: Behavior, gone: Behavior, now: float) -> 
 
 
 def _moved(scopes: Scopes, kept: Behavior, gone: Behavior) -> list[Edge]:
-    """Return the edges of *gone* as edges of *kept*: those that it has not got, and that make no circle."""
+    """Return the edges of *gone* as edges of *kept*, unless it has them already or they'd close a circle."""
     known = scopes.all_edges()
     keys = {edge.key for edge in known}
     moved: list[Edge] = []

@@ -23,9 +23,9 @@ from brim.spend.ledger import (
     RESERVED,
     SETTLED,
     DaySum,
+    Ledger,
     Reservation,
     ScopeStatus,
-    Spender,
     lineage,
 )
 from brim.spend.limits import ASKED, CLOSED, OPEN, STOPPED, WARN, WRAP_UP, WRAPPING_UP, Limit, Raise
@@ -111,7 +111,7 @@ class Order(Record):
         return _DOING[self.kind](books, self)
 
 
-class StoredLedger(Spender):
+class StoredLedger(Ledger):
     """A ``brim.spend.Ledger`` whose books are in a database, which its subclasses open."""
 
     def __init__(self, warn: float) -> None:

@@ -9,10 +9,10 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
 
 from brim.errors import InputError
 from brim.figures import dollars
+from brim.record import Value
 from brim.spend.ledger import ScopeStatus, lineage
 from brim.spend.limits import ASKED, OPEN, Limit, Raise
 from brim.spend.periods import (
@@ -38,7 +38,7 @@ MOST = 10_000
 
 
 @dataclass(frozen=True)
-class LimitRow:
+class LimitRow(Value):
     """One limit and where it stands. Amounts are in ``unit``; ``resets_at`` is None if it never does."""
 
     scope: str
@@ -69,13 +69,9 @@ class LimitRow:
         """Return *amount* in its unit, for a person; money is rounded *up* or down to the cent."""
         return dollars(amount, up=up) if self.unit == USD else in_unit(amount, self.unit)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields."""
-        return dict(vars(self))
-
 
 @dataclass(frozen=True)
-class ProjectRow:
+class ProjectRow(Value):
     """One project with its limits."""
 
     scope: str
@@ -88,10 +84,6 @@ class ProjectRow:
     state: str
     exists: bool
     limits: tuple[LimitRow, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields."""
-        return {**vars(self), "limits": [each.to_dict() for each in self.limits]}
 
 
 class Limits:

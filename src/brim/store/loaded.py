@@ -1,8 +1,7 @@
-"""Rules that an agent has read on its own: which files they stand in, who loads these, and whether they still say so.
+"""Which rules an agent reads on its own, from files such as CLAUDE.md.
 
-It is noted when rules are imported, in the file of their scope, and asked when a session starts: then rules that stand
-in the window already aren't told. A hook looks at one row and at each file's stamp. Only if a file has changed since
-is it read, to see which of its rules it still has.
+An import notes the files and their rules. When a session starts, rules that are in the agent's window already aren't
+told again. For that, a hook reads one row and checks each file's stamp; it reads a file only if that has changed.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ if TYPE_CHECKING:
 
 KEY = "rule_files"
 TEXTS = "rule_file "
-"""What the key of a file's texts begins with."""
+"""The prefix of the key for a file's texts."""
 LARGEST = 2_000_000
 
 
 class Loader(Record):
-    """An *agent* that has a file in its window from the start on."""
+    """An *agent* that loads a file when a session starts."""
 
     agent: str
     folder: str = ""
@@ -42,41 +41,38 @@ class Loader(Record):
 
 
 class LoadedFile(Record):
-    """A file that agents load, as it was when its rules were imported."""
+    """A file that agents load, as of its import."""
 
     path: str
     stamp: tuple[int, int]
-    """When it was changed, in nanoseconds, and its size."""
+    """Modification time in nanoseconds, and size."""
     loaders: tuple[Loader, ...]
     texts: dict[str, str]
-    """The rules in it, by id, each as it stands there."""
+    """The text of each of its rules, by id."""
 
 
 def noted_files(store: Store) -> dict[str, LoadedFile]:
-    """Return the files that are noted in *store*, by path, without the texts of their rules."""
+    """Return the files noted in *store*, by path, without the texts of their rules."""
     return {each.path: each for each in _files(store)}
 
 
 def note_files(store: Store, files: Iterable[LoadedFile]) -> None:
-    """Note *files* in *store*, each in place of what was noted of it. Call it inside ``writing``."""
-    noted = noted_files(store)
-    for file in files:
-        noted[file.path] = file
-        texts = json.dumps(file.texts)
-        store.database.run("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (f"{TEXTS}{file.path}", texts))
+    """Note *files* in *store*, replacing earlier notes about them. Call it inside ``writing``."""
+    new = {each.path: each for each in files}
     rows = [
         [each.path, each.stamp, [list(loader.to_dict().values()) for loader in each.loaders], list(each.texts)]
-        for each in noted.values()
+        for each in (noted_files(store) | new).values()
     ]
-    store.database.run("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (KEY, json.dumps(rows)))
+    texts = {f"{TEXTS}{path}": json.dumps(each.texts) for path, each in new.items()}
+    store.database.note({**texts, KEY: json.dumps(rows)})
 
 
 def agents_planner(
     scopes: Scopes, config: Config, context: Context, agent: str, folder: str, *, begins: bool, now: float
 ) -> tuple[Planner, set[str]]:
-    """Return the planner for what *agent* is told in *folder*, and what is left out because it reads that itself.
+    """Return a planner for *agent* in *folder*, and the rules left out because the agent reads them on its own.
 
-    *begins* is whether a session begins: what a prompt asks for later is told again.
+    *begins* is whether a session begins; later, a prompt that needs such a rule gets it.
     """
     from brim.store.planner import Planner
 
@@ -87,9 +83,9 @@ def agents_planner(
 
 
 def loaded_rules(scopes: Scopes, agent: str, folder: str) -> set[str]:
-    """Return the rules that stand in a file that *agent* loads when a session starts in *folder*.
+    """Return the rules in files that *agent* loads when a session starts in *folder*.
 
-    What the project's file says counts for the project's rules alone.
+    Notes in the project's file apply to the project's rules only.
     """
     folder = os.path.realpath(folder) if folder else ""
     found: set[str] = set()
@@ -101,7 +97,7 @@ def loaded_rules(scopes: Scopes, agent: str, folder: str) -> set[str]:
 
 
 def readers_of(scopes: Scopes, id: str) -> list[tuple[str, str]]:
-    """Return the agents that load a file in which the rule *id* stands, each with the file's path."""
+    """Return agent and path for each file with the rule *id* that an agent loads."""
     found = [
         (loader.agent, file.path)
         for store in scopes.stores.values()
@@ -113,12 +109,11 @@ def readers_of(scopes: Scopes, id: str) -> list[tuple[str, str]]:
 
 
 def _files(store: Store) -> Iterator[LoadedFile]:
-    row = store.database.row("SELECT value FROM meta WHERE key = ?", (KEY,))
     try:
-        for path, stamp, loaders, ids in json.loads(row[0]) if row else ():
+        for path, stamp, loaders, ids in json.loads(store.database.notes([KEY]).get(KEY, "[]")):
             every = tuple([Loader(agent, at, exact, tuple(unless)) for agent, at, exact, unless in loaders])
             yield LoadedFile(path, tuple(stamp), every, dict.fromkeys(ids, ""))
-    except (ValueError, TypeError):  # not written by brim: then nothing is known
+    except (ValueError, TypeError):  # not written by brim
         return
 
 
@@ -133,7 +128,7 @@ def _is_loaded(file: LoadedFile, agent: str, folder: str) -> bool:
 
 
 def _still_in(file: LoadedFile, store: Store) -> Iterable[str]:
-    """Return the rules that *file* still has."""
+    """Return the ids of the rules that *file* still has."""
     try:
         now = os.stat(file.path)
         if (now.st_mtime_ns, now.st_size) == file.stamp:
@@ -142,8 +137,8 @@ def _still_in(file: LoadedFile, store: Store) -> Iterable[str]:
             return ()
         with open(file.path, encoding="utf-8", errors="replace") as opened:
             content = opened.read()
-        row = store.database.row("SELECT value FROM meta WHERE key = ?", (f"{TEXTS}{file.path}",))
-        texts: Any = json.loads(row[0]) if row else {}
+        key = f"{TEXTS}{file.path}"
+        texts: Any = json.loads(store.database.notes([key]).get(key, "{}"))
         return [id for id, text in texts.items() if text and text in content]
     except (OSError, ValueError, AttributeError, TypeError):  # gone, or not written by brim: told again
         return ()

@@ -1,9 +1,9 @@
-"""Plans for an agent: what matters in a situation, within a budget, from what is stored.
+"""Chooses the stored rules that matter in a situation, within a budget.
 
-``Planner`` is for commands and tools: it counts for any model, keeps what is left out, and says why. A hook's is in
-``hook_planner``, with what the two share.
+``Planner`` is for commands and tools: it counts for any model, and explains what is in the plan and what isn't.
+``hook_planner`` has the one for hooks, and the functions that both use.
 
-Both plan under the user's settings (``Config.yours``). A project's file limits the project's own rules, nothing else.
+Both plan under the user's settings (``Config.yours``). A project's settings limit the project's own rules only.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ START_KEY = "token_budget.default"
 DYNAMIC_KEY = "token_budget.dynamic_context"
 
 BEGINNINGS = {"start": "startup", "clear": "clear", "compact": "compact"}
-"""The events after which the window holds nothing that was told before, and what a session calls them."""
+"""Events after which the window is empty of rules, and what a session calls them."""
 
 _PLAN_FIELDS = (
     *("token_budget", "characters", "max_chars", "format", "counter", "strategy"),
@@ -57,10 +57,10 @@ _PLAN_LISTS = ("full", "summarized", "name_only", "omitted")
 
 
 class Planner:
-    """Plans for one situation, each with everything that was activated and why. *mode* overrides the settings' one.
+    """Makes plans for one situation, and knows why each rule was activated. *mode* overrides the setting.
 
-    Without *always*, rules without any condition are left out; so are those that a session was *told* before, and those
-    in *leave*.
+    Without *always*, rules without conditions are left out. So are those in *leave*, and those that the session was
+    *told* before.
     """
 
     def __init__(
@@ -100,10 +100,10 @@ class Planner:
         limited: bool = True,
         floor: str = "fit",
     ) -> InjectionPlan:
-        """Return what goes in within *budget* tokens (None means no limit). *key* is the setting that it comes from.
+        """Return a plan within *budget* tokens (None means no limit). *key* is the setting that the budget comes from.
 
-        *whole* includes each rule in full or not at all, dropping the lowest first. Without *limited*, the plan shows
-        what activation alone gives: no limit of characters, no filling up. *floor* is that of the mapper.
+        *whole* includes each rule in full or not at all, dropping the lowest first. Without *limited*, the plan follows
+        activation alone: no limit of characters, no filling up. *floor* is that of the mapper.
         """
         config = self.config
         strategy = "lowest-first" if whole else config["injection.strategy"]
@@ -132,7 +132,7 @@ class Planner:
         return plan.replace(items=tuple(ranked)) if left_out else plan
 
     def _affordable(self, mapper: ActivationTierMapper, budget: int | None, session: Session | None) -> set[str]:
-        """Return the ids of those that are due and can be in the plan, and of those that aren't due."""
+        """Return the ids of all rules except those that are due and can't fit."""
         standings = {id: (each.kind, each.status) for id, each in self.behaviors.items()}
         values = [(result.id, result.value) for result in self.results]
         fill = self.config["injection.fill"]
@@ -148,7 +148,7 @@ class Planner:
         return {id for id, _ in values}.difference(id for id, _ in due).union(id for id, _ in fitting)
 
     def _left_out(self, id: str, value: float, mapper: ActivationTierMapper, fits: bool) -> Item:
-        """Return the item of a rule that isn't in the plan at all."""
+        """Return an item for a rule that the mapper never saw."""
         rule, tier = self.behaviors[id], Tier.OMITTED
         reason = "the project's own settings leave it out"
         if not fits:
@@ -157,7 +157,7 @@ class Planner:
         return Item(id, Tier.OMITTED, value, Count(0), tier, reason, rule)
 
     def waiting(self) -> list[Behavior]:
-        """Return the rules that nothing here brings up yet: they wait for what they, or their words, name."""
+        """Return the rules that nothing activates here: their conditions, or inferred ones, don't hold yet."""
         live = sorted(self._scopes.behaviors(LIVE), key=lambda each: (each.name.casefold(), each.id))
         return [each for each in live if each.id not in self.behaviors and (each.when or each.inferred)]
 
@@ -190,34 +190,34 @@ class Planner:
         }
 
     def _named(self, reason: str) -> str:
-        """Return *reason*; if it is an edge, with the name of the rule it comes from in place of the id."""
+        """Return *reason*, with a name instead of an id if it is an edge."""
         kind, _, giver = reason.partition(" ")
         return f"{kind} {self._names.get(giver, giver)}" if kind in list(EdgeKind) else reason
 
     @cached_property
     def _names(self) -> dict[str, str]:
-        """The names of everything that is activated or gives activation, by id."""
+        """The names of all rules that are activated or give activation, by id."""
         givers = {reason.partition(" ")[2] for reasons in self.reasons.values() for reason in reasons}
         others = self._scopes.get_many(givers - self.behaviors.keys())
         return {id: each.name for id, each in {**self.behaviors, **others}.items()}
 
 
 def constraints_left_out(plan: InjectionPlan) -> list[Item]:
-    """Return the constraints that have to go in, and are too much for the budget of *plan*."""
+    """Return the constraints that should be in *plan* and don't fit its budget."""
     return [item for item in plan.omitted if item.mapped is not Tier.OMITTED and is_protected(item.behavior)]
 
 
 def session_planner(
     scopes: Scopes, config: Config, context: Context, session: Session, event: str, *, now: float
 ) -> Planner:
-    """Return the planner for *event* of *session*: what the hook of that event finds."""
+    """Return a planner that finds what the hook of *event* would find in *session*."""
     beginning = event in BEGINNINGS
     told = () if beginning else session.shown
     return Planner(scopes, config, context, now=now, always=beginning or event == "prompt", told=told)
 
 
 def tell_session(planner: Planner, session: Session, event: str, *, floor: str = "fit") -> InjectionPlan:
-    """Let *event* happen to *session*, and return what is told then. What is over budget is not told.
+    """Let *event* happen in *session*, and return the plan. One that is over budget isn't told.
 
     *floor* is that of the mapper.
     """
@@ -239,7 +239,7 @@ def tell_session(planner: Planner, session: Session, event: str, *, floor: str =
 
 
 def costs_of(scopes: Scopes, ids: Collection[str], config: Config, *, mode: Mode | None = None) -> Costs:
-    """Return what *ids* cost: the stored costs, unless ``brim count`` would count otherwise."""
+    """Return the costs of *ids*: the stored ones, unless ``brim count`` would count differently."""
     format, model, mode = config["injection.format"], config["model"], mode or config["mode"]
     if mode == "auto":
         from brim.tokens.engines import NativeEngine

@@ -1,7 +1,7 @@
-"""A project's folder: what git tracks in it, its branch and types, and the files that brim keeps there.
+"""A project's folder: its name, git branch and types, and the files that brim keeps there.
 
-Git is never started, because a hook has no time for that: its files are read instead. A database that came with a
-clone is someone else's, so brim doesn't use a file that git tracks.
+brim reads git's files instead of running git, because a hook has no time for that. A database that came with a clone is
+someone else's, so brim doesn't use a file that git tracks.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ import stat
 import sys
 from contextlib import suppress
 
-from brim._sha import sha256_hex
 from brim.errors import StoreError
-from brim.files import data_rows, open_safely, replace_file
+from brim.files import data_rows, open_safely, replace_file, sha256_hex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,16 +25,16 @@ FILE = "brim.db"
 """The name of the database in a ``.brim`` folder."""
 
 IGNORED = "*\n!.gitignore\n!config.yaml\n!behaviors.jsonl\n"
-"""What ``.brim/.gitignore`` says: settings and exported behaviors may be committed, all else is this machine's."""
+"""The content of ``.brim/.gitignore``: only settings and exported rules may be committed."""
 
 PARTS = ("", "-wal", "-journal")
-"""What SQLite reads a database from: a log that came with a clone would be taken into it."""
+"""Endings of the files that SQLite reads: a log from a clone would be merged into the database."""
 
 NAME_LENGTH = 0xFFF
-"""The bits of an entry's flags that hold the length of its name."""
+"""The bits of an index entry's flags with the length of its name."""
 
 LARGEST_INDEX = 64 << 20
-"""Bytes of git's index, with the files that it is split into, that are read: a hook has a second."""
+"""Bytes of git's index that are read, with the files that it's split into: a hook has a second."""
 
 LARGEST_CONFIG = 1 << 20
 """Characters of a repository's configuration that are read."""
@@ -44,7 +43,7 @@ MOST_INDEXES = 64
 """Files that an index may be split into."""
 
 MOST_NAMES = 100_000
-"""Places of an index that are looked at, in search of one name."""
+"""Places in an index that are checked for one name."""
 
 LONGEST_NAME = 80
 """Characters of a part of a scope; these and ``_SIGNS`` are as in ``brim.spend.ledger``, which takes time to import."""
@@ -52,20 +51,20 @@ LONGEST_NAME = 80
 _SIGNS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 
 LIMITS_SINCE = 3
-"""The version of the file since which it has projects by place, and limits per period."""
+"""The first version of the file with projects by place, and limits per period."""
 
 NO_PROJECT = "no-project"
-"""The name of what is spent in no project."""
+"""The scope of money that is spent outside of projects."""
 
 _HEAD = "ref: refs/heads/"
 
 
 class _TooMuch(Exception):
-    """An index that takes too long to look through: an archive can bring any."""
+    """An index that is too large to search: an archive can contain anything."""
 
 
 def place_of(project: str) -> str:
-    """Return the place of the folder *project*, whose links are resolved: its repository's, so worktrees are one."""
+    """Return the main folder of the repository of *project* (a real path), so that its worktrees count as one."""
     git = git_folder(project)
     if git is None or git == os.path.join(project, ".git"):
         return project
@@ -78,7 +77,7 @@ def place_of(project: str) -> str:
 
 
 def remote_of(place: str) -> str:
-    """Return where the repository at *place* comes from, the same for every way to write it; empty if it says nothing.
+    """Return the normalized address of the remote of the repository at *place*; empty if it has none.
 
     ``git@example.org:acme/shop.git`` and ``https://example.org/acme/shop`` are both ``example.org/acme/shop``. Of
     several remotes it is ``origin``, else the first.
@@ -126,10 +125,10 @@ def name_of(place: str) -> str:
 
 
 def scope_at(database: Database | None, place: str) -> str:
-    """Return the ledger's scope of the project at *place*: its name, if no other place has taken that.
+    """Return the ledger's scope of the project at *place*: its name, if no other place has it.
 
-    Scopes of older versions go by the name alone: the first place with that name takes them over. So does a project
-    that was moved: its old place is gone.
+    Older versions used the name alone: the first place with that name takes over the scope. So does a project that was
+    moved, because its old place is gone.
     """
     name = name_of(place)
     if not place or database is None or database.version < LIMITS_SINCE:
@@ -143,18 +142,18 @@ def scope_at(database: Database | None, place: str) -> str:
 
 
 def segment(text: str, longest: int = LONGEST_NAME) -> str:
-    """Return *text* as a part of a scope: every character that a part can't have becomes ``-``."""
+    """Return *text* as a part of a scope, with ``-`` for characters that aren't allowed."""
     made = "".join([sign if sign in _SIGNS else "-" for sign in text[:longest]])
     return made if made.strip(".") else f"-{made}"[:longest]
 
 
 def project_key(project: str) -> str:
-    """Return the name of the folder *project* in what the user's database keeps about it."""
+    """Return the key of the folder *project* in the user's database."""
     return sha256_hex(os.fsencode(os.path.realpath(project)))[:32]
 
 
 def make_file(path: str) -> None:
-    """Make the empty file *path* in a folder of its own, if it is not there: 0600 in 0700."""
+    """Create the empty file *path* (0600) and its folder (0700) if they are missing."""
     folder = os.path.dirname(os.path.abspath(path))
     try:
         make_folder(folder)
@@ -167,7 +166,7 @@ def make_file(path: str) -> None:
 
 
 def make_folder(folder: str) -> None:
-    """Make *folder*, readable by its owner alone, with a ``.gitignore`` if it is a ``.brim``."""
+    """Create *folder* for its owner alone, with a ``.gitignore`` if it is a ``.brim``."""
     _check_link(folder)
     os.makedirs(folder, mode=0o700, exist_ok=True)
     if os.path.basename(folder) != ".brim":
@@ -180,7 +179,7 @@ def make_folder(folder: str) -> None:
 
 
 def check_ours(path: str) -> None:
-    """Raise if the file *path* is not one that brim may believe: a link, another user's, or one that git tracks."""
+    """Raise if brim can't trust the file *path*: it's a link, another user's, or tracked by git."""
     _check_link(os.path.dirname(os.path.abspath(path)))
     try:
         found = os.lstat(path)
@@ -216,7 +215,7 @@ def _check_link(folder: str) -> None:
 def is_tracked(
     path: str, *, endings: tuple[str, ...] = ("",), ignore_case: bool = sys.platform in ("darwin", "win32")
 ) -> bool:
-    """Whether the git repository that *path* lies in, if any, tracks it, or it with one of *endings*.
+    """Whether git tracks *path*, or *path* with one of *endings*.
 
     ``StoreError`` if git's index is too large to find out.
     """
@@ -236,7 +235,7 @@ def is_tracked(
 
 
 def _checkout(folder: str) -> tuple[str, str | None]:
-    """Return the nearest checkout upwards from *folder*, and where git keeps its state; None if there is none."""
+    """Return the nearest checkout upwards from *folder*, and its git folder; None if there is none."""
     git = git_folder(folder)
     while git is None and folder != os.path.dirname(folder):
         folder = os.path.dirname(folder)
@@ -245,7 +244,7 @@ def _checkout(folder: str) -> tuple[str, str | None]:
 
 
 def git_folder(folder: str) -> str | None:
-    """Return the folder in which git keeps the state of the checkout *folder*; None if it is not one.
+    """Return the git folder of the checkout *folder*; None if it isn't one.
 
     In a worktree or a submodule ``.git`` is a file that says where it is.
     """
@@ -264,7 +263,7 @@ def git_folder(folder: str) -> str | None:
 
 
 def _indexes(git: str) -> list[bytes]:
-    """Return the bytes of the index in *git* and of those that it is split into."""
+    """Return the bytes of the index in *git*, and of the files that it's split into."""
     found, room = [], LARGEST_INDEX
     with suppress(OSError):
         names = [name for name in os.listdir(git) if name == "index" or name.startswith("sharedindex.")]
@@ -289,7 +288,7 @@ def _holds(index: bytes, name: bytes, ignore_case: bool) -> bool:
     wanted = min(len(name), NAME_LENGTH)
     at, looked = index.find(name + b"\0"), 0
     while at >= 0:
-        # Two bytes of flags stand before a name, or four; in the lowest twelve bits of the first two is its length.
+        # Two or four bytes of flags come before a name; the lowest twelve bits of the first two are its length.
         for back in (2, 4):
             if at >= back and int.from_bytes(index[at - back : at - back + 2], "big") & NAME_LENGTH == wanted:
                 return True
@@ -300,8 +299,8 @@ def _holds(index: bytes, name: bytes, ignore_case: bool) -> bool:
 
 
 def _walk(index: bytes, name: bytes, ignore_case: bool) -> bool:
-    """Look for *name* in an index of version 4, where each name is told by how it differs from the one before."""
-    # Names are in order, and no other spelling comes after the one in small letters.
+    """Look for *name* in an index of version 4, where each name is stored as a difference from the one before."""
+    # Names are sorted, and the spelling in small letters comes last.
     wanted = name.lower() if ignore_case else name
     for hash_length in (20, 32):
         try:
@@ -337,9 +336,9 @@ def _names(index: bytes, hash_length: int) -> Iterator[bytes]:
 
 
 def branch(project: str) -> str | None:
-    """Return the branch that is checked out in *project*; None if there is none, or no git.
+    """Return the branch that is checked out in *project*; None without a branch or git.
 
-    *project* may be any folder of a checkout, also of a worktree.
+    *project* may be any folder of a checkout or worktree.
     """
     git = _checkout(os.path.realpath(project))[1]
     if git is None:
@@ -353,7 +352,7 @@ def branch(project: str) -> str | None:
 
 
 def project_types(project: str) -> tuple[str, ...]:
-    """Return what *project* is, by the files in its folder: each type once, in the order of the table."""
+    """Return the types of *project* by the files in its folder, in the order of the table."""
     try:
         names = set(os.listdir(project))
     except OSError:

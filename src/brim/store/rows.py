@@ -1,8 +1,7 @@
-"""How behaviors, edges, triggers and costs of lines are kept in the file, and come back exactly as they were.
+"""Converts behaviors, edges, triggers and costs of lines to rows and back, without loss.
 
-A trigger is a term of ``brim.activation.relevance``, by which an index finds a behavior: a stem, or a key with what
-``brim.activation.source`` files its values under. A trigger that is met does not say that the condition is; if none
-is met, no condition is.
+A trigger is a term of ``brim.activation.relevance`` that finds a behavior in an index: a stem, or the key and value of
+a condition. A behavior that no trigger finds can't have a condition that holds; one that is found may.
 """
 
 from __future__ import annotations
@@ -34,18 +33,18 @@ COLUMNS = (
 """The columns of a behavior, in the order of its row."""
 
 BLOCKS_SINCE = 4
-"""The version of the file from which on rules have blocks, inferred conditions and weighted terms."""
+"""The first version of the file with blocks, inferred conditions and weighted terms."""
 
 SELECT = f"SELECT {', '.join(COLUMNS)} FROM behaviors"  # noqa: S608 - the names above
 WRITTEN = (*COLUMNS, "inferred", "section")
-"""What is written: also what only activation reads, the conditions that a rule's words speak of, and its section."""
+"""All columns that are written. The last two are for activation: inferred conditions, and the rule's section."""
 UPSERT = (
     f"INSERT INTO behaviors ({', '.join(WRITTEN)}) VALUES ({', '.join('?' * len(WRITTEN))}) "  # noqa: S608
     f"ON CONFLICT (id) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in WRITTEN[1:])}"
 )
 
 DIGESTED = "id, live, name, kind, status, conditions, priority, tags, summary, canonical"
-"""What an agent can be told about a behavior, and when: a user who trusts a project agrees to it, and to its blocks."""
+"""Everything that decides what agents are told and when. Users who trust a project agree to these, and to blocks."""
 
 EDGE_COLUMNS = "source, target, kind, weight, created_at, last_activated"
 NODE_COLUMNS = "id, conditions, words, injected, confirmed, overridden, last_used, live, kind, status, inferred"
@@ -53,20 +52,20 @@ NODE_COLUMNS = "id, conditions, words, injected, confirmed, overridden, last_use
 _TEXTS = ("canonical", "summary", "extra")
 
 INDEX_VERSION = "3"
-"""Raise it with every change of stems, inferred conditions or terms: the next command then writes them again."""
+"""Raise it if stems, inferred conditions or terms change: the next command then rebuilds the index."""
 
 
 def without_secrets(behavior: Behavior) -> Behavior:
-    """Return *behavior* as it is stored: with the secrets in its texts masked."""
+    """Return *behavior* with the secrets in its texts masked."""
     from brim.masking import mask
 
     came = behavior.provenance.to_dict()
     texts = {name: getattr(behavior, name) for name in _TEXTS}
     found = (behavior.name, *behavior.tags)
     together = "\n".join([*texts.values(), *behavior.variants, *map(str, came.values()), *found])
-    if mask(together) == together:  # nearly always, and looking once is faster
+    if mask(together) == together:  # nearly always, and one call is faster
         return behavior
-    # Name and tags are found by their words, so a secret among them is replaced wholly.
+    # Rules are found by words of their names and tags, so a secret there is replaced entirely.
     name, *tags = ["masked" if mask(each) != each else each for each in found]
     return behavior.replace(
         name=name,
@@ -80,7 +79,7 @@ def without_secrets(behavior: Behavior) -> Behavior:
 
 
 def row_of(behavior: Behavior, words: frozenset[str]) -> tuple[object, ...]:
-    """Return *behavior*, which has no secrets any more, as a row, with its *words*."""
+    """Return *behavior*, with secrets already masked, as a row with its *words*."""
     fields = behavior.to_dict()
     fields |= {
         **{name: _kept(fields[name]) for name in _TEXTS},
@@ -97,12 +96,12 @@ def row_of(behavior: Behavior, words: frozenset[str]) -> tuple[object, ...]:
 
 
 def inferred_column(behavior: Behavior) -> str:
-    """Return the conditions that the words of *behavior* speak of, as its column holds them."""
+    """Return the conditions that are inferred from the words of *behavior*, for its column."""
     return json.dumps(behavior.inferred.conditions)
 
 
 def behavior_of(row: Sequence[Any], *, new: bool = False) -> Behavior:
-    """Return the behavior that a row of ``COLUMNS`` holds; of a *new* one, what is wrong with it was given."""
+    """Return the behavior in a row of ``COLUMNS``. If a *new* one is wrong, that's the caller's mistake."""
     try:
         return _behavior(row[: len(COLUMNS)])
     except (InputError, ValueError, TypeError, AttributeError, RecursionError) as error:
@@ -112,7 +111,7 @@ def behavior_of(row: Sequence[Any], *, new: bool = False) -> Behavior:
 
 
 def unreadable(id: object, error: Exception) -> StoreError:
-    """Return the error for a row that brim cannot have written."""
+    """Return the error for a row that brim can't have written."""
     return StoreError(f"the rule {id!r} can't be read: {error}; 'brim backup restore' puts a backup back", "damaged")
 
 
@@ -146,19 +145,19 @@ def _behavior(row: Sequence[Any]) -> Behavior:
 
 @lru_cache(256)
 def _provenance(column: str) -> Provenance:
-    """Return where a column says that a behavior came from. What was learned in one sitting often has the same."""
+    """Return the provenance in a column. Rules that were learned together often share it."""
     return Provenance(**json.loads(column))
 
 
 @lru_cache(4096)
 def when_of(conditions: str) -> When:
-    """Return the conditions that a column holds. Many behaviors have the same."""
+    """Return the conditions in a column. Many behaviors share them."""
     pairs = tuple([(_texts([key])[0], _texts(values)) for key, values in json.loads(conditions)])
     return _as_written(When, pairs)
 
 
 def used(injected: int, confirmed: int, overridden: int, last_used: float | None) -> tuple[int, int, int, float | None]:
-    """Return the columns of use as they are; raise ``ValueError`` if they are not numbers that brim writes."""
+    """Return the columns of use unchanged; raise ``ValueError`` if brim can't have written them."""
     if not (type(injected) is type(confirmed) is type(overridden) is int):
         raise ValueError(f"{injected!r}, {confirmed!r} and {overridden!r} are not counts")
     return injected, confirmed, overridden, _time(last_used)
@@ -174,7 +173,7 @@ def edge_row(edge: Edge) -> tuple[object, ...]:
 
 @lru_cache(4096)
 def edge_of(row: tuple[Any, ...]) -> Edge:
-    """Return the edge that a row of ``EDGE_COLUMNS`` holds. Step after step of spreading finds the same ones."""
+    """Return the edge in a row of ``EDGE_COLUMNS``. Each step of spreading reads the same ones."""
     source, target, kind, weight, created_at, last_activated = row
     known = _EDGE_KINDS.get(kind)
     try:
@@ -189,14 +188,14 @@ _EDGE_KINDS = {kind.value: kind for kind in EdgeKind}
 
 
 def _as_written(kind: type[_Value], *fields: object) -> _Value:
-    """Return a value whose fields were checked when it was written: a hook reads thousands, in milliseconds."""
+    """Return a value without checking its fields again: a hook reads thousands in milliseconds."""
     value = kind.__new__(kind)
     value.__dict__.update(zip(kind.__match_args__, fields, strict=True))
     return value
 
 
 def _listed(column: str) -> Sequence[str]:
-    """Return the texts that a column of JSON holds."""
+    """Return the texts in a JSON column."""
     return () if column == "[]" else _texts(json.loads(column))
 
 
@@ -219,7 +218,7 @@ def _time(value: float | None) -> float | None:
 
 
 def _kept(text: str) -> str | bytes:
-    """Return *text* as SQLite can keep it: half of a surrogate pair has no UTF-8, so such a text is kept as bytes."""
+    """Return *text* for SQLite: as bytes if it has half of a surrogate pair, which UTF-8 can't encode."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -232,7 +231,7 @@ def _text(kept: str | bytes) -> str:
 
 
 def node_of(row: Any) -> Node:
-    """Return what activation asks of a behavior, from a row of ``NODE_COLUMNS``."""
+    """Return the node in a row of ``NODE_COLUMNS``."""
     id, conditions, words = row[:3]
     try:
         injected, confirmed, overridden, last_used = used(*row[3:7])
@@ -243,7 +242,7 @@ def node_of(row: Any) -> Node:
 
 
 def triggers_in(facts: Mapping[str, tuple[str, ...]], words: Iterable[str]) -> set[str]:
-    """Return the terms of what a situation may give a seed."""
+    """Return the triggers that a situation with *facts* and *words* meets."""
     return {ALWAYS, *words, *facts_filed(facts)}
 
 
@@ -256,7 +255,7 @@ def line_costs_of(behavior: Behavior) -> list[tuple[object, ...]]:
     from brim.tokens.vocabulary import load_table_counter
 
     found: list[tuple[object, ...]] = []
-    # Two encodings of one vocabulary give one count, and a short rule is the same text in several tiers.
+    # Two encodings with one vocabulary count alike, and a short rule has the same text in several tiers.
     counters = [(encoding, id(load_table_counter(encoding)), encoding_counter(encoding)) for encoding in ENCODINGS]
     known: dict[tuple[int, str], int] = {}
     for tier in (Tier.NAME_ONLY, Tier.SUMMARY, Tier.FULL):

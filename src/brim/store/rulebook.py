@@ -1,4 +1,4 @@
-"""What people and agents do with stored rules: learn, find, judge, remove, restore, review, edit, connect, merge.
+"""What people and agents do with stored rules: learn, find, remove, restore, review, edit, connect and merge them.
 
 Call the functions that write inside ``scopes.writing()``. Nothing is deleted: statuses, wordings and events keep it.
 """
@@ -19,27 +19,28 @@ from brim.behaviors.learning import Learned, cleaned, learn
 from brim.behaviors.yaml_form import FIELDS
 from brim.config.values import Config
 from brim.errors import InputError
+from brim.record import Value
 from brim.store.events import Event
 from brim.store.imports import similar_elsewhere, store_merged
-from brim.store.permissions import ONCE, OWN, SESSION, allow, last_refused
 from brim.store.rows import without_secrets
 from brim.store.scopes import Scopes
 from brim.store.suggestions import Suggestions
+from brim.store.trust import ONCE, OWN, SESSION, allow
 
 MOST_ALIKE = 3
 """Rules that may say the same as a new one, and are named when it is learned."""
 
 
 def named(behavior: Behavior) -> str:
-    """Return what *behavior* is called in a sentence."""
+    """Return the name of *behavior* for a sentence."""
     return f"{behavior.name} ({behavior.id})"
 
 
-# Finding --------------------------------------------------------------------------------------------------------
+# Finding -------------------------------------------------------------------------------------------------------------
 
 
 def find_rule(scopes: Scopes, text: str) -> Behavior:
-    """Return the rule that *text* means: an id, a name, the beginning of either, or a part of one name or text."""
+    """Return the rule with the id or name *text*, or the only one that it begins or is a part of."""
     try:
         return scopes.find(text)
     except InputError:
@@ -64,25 +65,25 @@ def find_rule(scopes: Scopes, text: str) -> Behavior:
 
 
 def find_rules(scopes: Scopes, given: Iterable[str]) -> list[Behavior]:
-    """Return the rules that *given* mean, each once however often and by whatever name it was given."""
+    """Return the rule for each of *given*, without duplicates: see ``find_rule``."""
     found = [find_rule(scopes, each) for each in given]
     return list({each.id: each for each in found}.values())
 
 
-# Learning -------------------------------------------------------------------------------------------------------
+# Learning ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Taught:
-    """A rule that a person taught: what ``learn`` made of it, and whether that is ``learned``, ``merged`` or known."""
+    """A rule that a person taught, and the event: ``learned``, ``merged`` or ``confirmed``."""
 
     learned: Learned
     event: str
     conflicts: tuple[Contradiction, ...] = ()
-    """The rules that it contradicts. They are kept and marked, and agents are told only the newer ones."""
+    """Rules that it contradicts. They are kept and marked; agents are told only the newer of two."""
     replaced: tuple[Behavior, ...] = ()
     alike: tuple[Behavior, ...] = ()
-    """The rules of its scope that may say the same: a person decides."""
+    """Rules of its scope that may say the same. A person decides."""
 
 
 def teach(
@@ -96,9 +97,9 @@ def teach(
     priority: int | None = None,
     replaces: Iterable[Behavior] = (),
 ) -> Taught:
-    """Learn what was *said* (the arguments of ``learn``) among the rules of *scope*, and store it.
+    """Learn and store a rule in *scope*. *said* has the arguments of ``learn``.
 
-    Rules that it *replaces* are put away as superseded. Others that it contradicts are marked.
+    Rules that it *replaces* become superseded. Others that it contradicts are marked.
     """
     text = cleaned(said["right"])
     known = scopes.store(scope).behaviors()
@@ -140,7 +141,7 @@ def teach(
 
 
 def _replaced(rules: Iterable[Behavior], by: Behavior, now: float) -> list[Behavior]:
-    """Return *rules* as they are when *by* has taken their place."""
+    """Return *rules* as superseded by *by*."""
     found = []
     for rule in rules:
         if rule.id == by.id:
@@ -158,7 +159,7 @@ def conflicts_of(scopes: Scopes, behavior: Behavior) -> list[Contradiction]:
 
 
 def mark_conflicts(scopes: Scopes, behavior: Behavior, conflicts: Iterable[Contradiction], *, now: float) -> None:
-    """Connect *behavior* with the rules that it contradicts, so that agents are told only the newer."""
+    """Connect *behavior* with the rules that it contradicts, so that agents are told only the newer of two."""
     known = {edge.key[:2] for edges in scopes.edges_by_file((behavior.id,)).values() for edge in edges}
     for each in conflicts:
         ends = behavior.id, each.other.id
@@ -167,18 +168,18 @@ def mark_conflicts(scopes: Scopes, behavior: Behavior, conflicts: Iterable[Contr
 
 
 def unmarked_conflicts(scopes: Scopes) -> list[tuple[Behavior, Contradiction]]:
-    """Return the pairs of rules that contradict each other and aren't connected: the newer one, and the other."""
+    """Return pairs of rules that contradict each other and aren't connected, the newer first."""
     known = {pair for edge in scopes.all_edges() for pair in (edge.key[:2], edge.key[1::-1])}
     return [(newer, each) for newer, each in among(scopes.behaviors(LIVE)) if (newer.id, each.other.id) not in known]
 
 
 def same_elsewhere(scopes: Scopes, behavior: Behavior, threshold: float) -> Behavior | None:
-    """Return the rule of the other scope that says the same, if there is one."""
+    """Return a rule of the other scope that says the same, or None."""
     return next((near for _, near in similar_elsewhere(scopes, behavior.scope, [behavior], threshold)), None)
 
 
 def edit_rule(scopes: Scopes, old: Behavior, changes: Mapping[str, object], *, now: float) -> None:
-    """Write *changes* of *old*, unless it was changed meanwhile. What was there stays in its history."""
+    """Write *changes* of *old*, unless it has changed since it was read. Its history keeps the old values."""
     stored = scopes.store(old.scope).get(old.id)
     if stored is None or any(getattr(stored, field) != getattr(old, field) for field in (*FIELDS, "status")):
         raise InputError(f"{named(old)} changed while you edited it: see 'brim rules show {old.id}'")
@@ -186,13 +187,13 @@ def edit_rule(scopes: Scopes, old: Behavior, changes: Mapping[str, object], *, n
     scopes.put(stored.replace(**changes, scope=old.scope, updated_at=now), event="edited", now=now, before=before)
 
 
-# Away and back --------------------------------------------------------------------------------------------------
+# Removing, restoring and reviewing -----------------------------------------------------------------------------------
 
 
 def remove_rules(
     scopes: Scopes, rules: Iterable[Behavior], *, now: float, reason: str = ""
 ) -> tuple[list[Behavior], list[Behavior]]:
-    """Put *rules* away; return those that were, and those that were away already."""
+    """Mark *rules* as forgotten; return those that changed, and those that were forgotten already."""
     removed, already = [], []
     for rule in rules:
         if rule.status is Status.FORGOTTEN:
@@ -205,7 +206,7 @@ def remove_rules(
 
 
 def restore_rules(scopes: Scopes, rules: Iterable[Behavior], *, now: float) -> tuple[list[Behavior], list[Behavior]]:
-    """Bring *rules* back as they were; return those that are back, and those that were never away."""
+    """Restore forgotten *rules*; return those that changed, and those that weren't forgotten."""
     back, already = [], []
     for rule in rules:
         if rule.status is not Status.FORGOTTEN:
@@ -218,7 +219,7 @@ def restore_rules(scopes: Scopes, rules: Iterable[Behavior], *, now: float) -> t
 
 
 def _status_before(rule: Behavior, scopes: Scopes) -> Status:
-    """Return the status that *rule* had when it was removed; if that is not recorded, the most it can have had."""
+    """Return the status of *rule* before it was removed; if no event has it, the highest that it can have had."""
     for event in reversed(scopes.store(rule.scope).events(behavior=rule.id)):
         if event.kind in ("forgotten", "rejected"):
             was = event.detail.get("was")
@@ -233,7 +234,7 @@ def _status_before(rule: Behavior, scopes: Scopes) -> Status:
 def decide_notes(
     scopes: Scopes, notes: Iterable[Behavior], *, accept: bool, now: float, kind: str | None = None, reason: str = ""
 ) -> list[Behavior]:
-    """Accept or reject *notes* of agents that wait for a person."""
+    """Accept or reject *notes* by agents that wait for review."""
     decided = []
     for note in notes:
         if note.status is not Status.PENDING:
@@ -249,7 +250,7 @@ def decide_notes(
 def accept_correction(
     scopes: Scopes, corrections: Suggestions, number: int, text: str, scope: str, *, now: float, threshold: float
 ) -> Taught:
-    """Make the rule *text* of the correction *number*, with what the agent had done as what was wrong."""
+    """Turn the correction *number* into the rule *text*; the call that it corrected is noted as wrong."""
     found = corrections.find(number)
     said = {"right": text, "wrong": found.call, "session": found.session}
     with scopes.writing(scope):
@@ -258,34 +259,32 @@ def accept_correction(
     return taught
 
 
-# Allowing what a rule refuses -----------------------------------------------------------------------------------
+# Allowing what a rule refuses ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Allowed:
-    """What a person allows in spite of a rule: ``once``, or in a ``session``."""
+class Allowed(Value):
+    """A permission despite a rule's block: ``once``, or for a ``session``."""
 
     id: str
     name: str
     how: str
     session: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it for ``--json``."""
-        return {"id": self.id, "name": self.name, "how": self.how, "session": self.session}
-
 
 def allow_rule(scopes: Scopes, text: str, *, session: str | None, now: float) -> Allowed:
-    """Allow what the rule that *text* means refuses: once, or in *session*; empty is the one that was refused last.
+    """Allow a call despite the block of a rule: once, or in *session*; empty is where it last refused a call.
 
-    ``brim`` stands for what is refused because it would loosen brim itself.
+    The rule ``brim`` stands for calls that are refused because they would loosen brim itself.
     """
     rule = None if text == OWN else find_rule(scopes, text)
     if rule is not None and not rule.blocks:
         raise InputError(f"{named(rule)} refuses nothing, so there is nothing to allow: see 'brim learn --help'")
     id, name, store = (OWN, OWN, scopes.home) if rule is None else (rule.id, rule.name, scopes.store(rule.scope))
     place = scopes.project_key if rule is not None and rule.scope == "project" else "user"
-    if session == "" and not (session := last_refused(store, id)):
+    if session == "":  # the one in which it last refused a call
+        session = next((event.session for event in store.events(behavior=id, kind="blocked", limit=1)), "")
+    if session == "":
         raise InputError(f"{name} hasn't refused a call yet: say which session with --session ID, or allow it --once")
     how = ONCE if session is None else SESSION
     allow(scopes.home, id, place, session=session or "", now=now)
@@ -293,11 +292,11 @@ def allow_rule(scopes: Scopes, text: str, *, session: str | None, now: float) ->
     return Allowed(id, name, how, session or "")
 
 
-# Two rules ------------------------------------------------------------------------------------------------------
+# Two rules -----------------------------------------------------------------------------------------------------------
 
 
 def connect_rules(scopes: Scopes, edge: Edge, *, now: float) -> tuple[Edge, Edge | None, list[str]]:
-    """Store *edge*; return it as it is stored, the one it replaces, and why it is not followed, if it isn't."""
+    """Store *edge*; return the stored edge, the one that it replaces, and reasons why it isn't followed."""
     known = scopes.all_edges()
     old = next((each for each in known if each.key == edge.key), None)
     if old is not None:
@@ -309,9 +308,9 @@ def connect_rules(scopes: Scopes, edge: Edge, *, now: float) -> tuple[Edge, Edge
 
 
 def duplicate_pairs(scopes: Scopes, config: Config) -> list[Pair]:
-    """Return the pairs of each scope that say nearly the same, the one that stays first.
+    """Return pairs of each scope that say nearly the same. The first of each pair would stay.
 
-    A project's file says what is the same among the project's rules, never among the user's.
+    A project's setting for what is nearly the same applies to the project's rules only.
     """
     live, found = scopes.behaviors(LIVE), []
     for scope, settings in (("user", config.yours), ("project", config)):
@@ -320,7 +319,7 @@ def duplicate_pairs(scopes: Scopes, config: Config) -> list[Pair]:
 
 
 def alike_pairs(scopes: Scopes, config: Config) -> list[Pair]:
-    """Return the pairs of each scope that may say the same, the one that stays first: a person decides."""
+    """Return pairs of each scope that may say the same, for a person to decide. The first would stay."""
     live = scopes.behaviors(LIVE)
     certain = {frozenset((pair.one.id, pair.other.id)) for pair in duplicate_pairs(scopes, config)}
     found: list[Pair] = []
@@ -332,7 +331,7 @@ def alike_pairs(scopes: Scopes, config: Config) -> list[Pair]:
 
 
 def merge_pairs(scopes: Scopes, pairs: Iterable[Pair], *, now: float) -> list[Merged]:
-    """Merge the most alike first. What is gone by then is left out; what stayed is merged as it has become."""
+    """Merge *pairs* in order. A rule that was merged before is used as it is now, or skipped if it's gone."""
     became: dict[str, Behavior] = {}
     done: list[Merged] = []
     for pair in pairs:
@@ -344,20 +343,20 @@ def merge_pairs(scopes: Scopes, pairs: Iterable[Pair], *, now: float) -> list[Me
     return done
 
 
-# Sharing --------------------------------------------------------------------------------------------------------
+# Sharing -------------------------------------------------------------------------------------------------------------
 
 
 def exported(
     behaviors: Collection[Behavior], edges: Collection[Edge], *, everything: bool
 ) -> tuple[list[Behavior], list[Edge], int]:
-    """Return what goes into the file, and how many edges of live rules do not, since they lead out of it."""
+    """Return the rules and edges to export, and how many edges are left out because they lead to other files."""
     chosen = {each.id: each for each in behaviors if everything or each.live}
     away = {each.id for each in behaviors if each.id not in chosen}
     meant = [edge for edge in edges if everything or edge.kind is not EdgeKind.CO_ACTIVATED]
     inside = [edge for edge in meant if chosen.keys() >= set(edge.key[:2])]
-    # An edge of a removed rule stays behind with it; one that leads to another file would lead nowhere for others.
+    # An edge of a removed rule isn't exported either; one to another file would have no end for others.
     outside = [edge for edge in meant if not chosen.keys() >= set(edge.key[:2]) and away.isdisjoint(edge.key[:2])]
-    # The scope is decided by the one who imports it; git knows when something was last changed.
+    # The person who imports it decides about the scope, and git knows when it last changed.
     shared = [
         without_secrets(each).replace(
             scope="user", updated_at=None, supersedes=tuple(id for id in each.supersedes if id in chosen)

@@ -1,10 +1,10 @@
-"""``Scopes``: the project's file and the user's as one, and the rules of what counts of the two.
+"""``Scopes``: the project's file and the user's, combined.
 
-An id that both files hold is the project's. But a cloned project must not talk a user out of their own rules: nothing
-in the project's file replaces, hides or weakens a live constraint of the user's.
+If both files have a rule with the same id, the project's applies. There is one exception: nothing in the project's file
+replaces, hides or weakens a live constraint of the user, because a cloned project must not overrule its user.
 
-Agents get of the project's file only what the user has agreed to, rule by rule: ``brim trust`` shows what came or
-changed by other ways than brim, and asks. What is written through ``Scopes`` counts as agreed to.
+Agents get only those rules of the project that the user has agreed to. ``brim trust`` shows rules that were added or
+changed without brim, and asks about them. Rules written through ``Scopes`` count as agreed to.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from functools import cache
 from brim.behaviors.behavior import LIVE, POSITIVE, BehaviorKind, EdgeKind, Status
 from brim.errors import StoreError
 from brim.record import Record
-from brim.store.database import TIMEOUT, Closing
+from brim.store.database import TIMEOUT, Closing, closed_on_error
 from brim.store.project import FILE, project_key
 from brim.store.store import chosen, open_store
 
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
 
 SHOWN = 200
-"""Characters of a call that are kept with an event."""
+"""Characters of a call that an event keeps."""
 
 
 class InForce(Record):
-    """Which entry of an id counts: the file it is in, whether it is live, and whether it is protected."""
+    """Which file's rule applies for an id, and whether that rule is live and protected."""
 
     scope: str
     live: bool
@@ -50,7 +50,7 @@ class InForce(Record):
 
 
 class Refusal(Record):
-    """Something in the project's file that is not followed, and why."""
+    """Something in the project's file that brim doesn't follow, and why."""
 
     id: str
     """The user's constraint that it would have touched."""
@@ -61,7 +61,7 @@ class Refusal(Record):
 
 
 class Sketch(Record):
-    """A behavior as ``ActivationTierMapper.plan`` looks at it: which it is, of which kind, whose, and its status."""
+    """The part of a rule that ``ActivationTierMapper.plan`` needs."""
 
     id: str
     kind: BehaviorKind
@@ -70,7 +70,7 @@ class Sketch(Record):
 
     @property
     def live(self) -> bool:
-        """Whether it takes part in anything."""
+        """Whether agents can be told it."""
         return self.status in LIVE
 
 
@@ -83,11 +83,11 @@ def open_scopes(
     timeout: float = TIMEOUT,
     checked: bool = False,
 ) -> Scopes:
-    """Open the files of the folder *project* (none if None, or if it is not *trusted*) and of the folder *user*.
+    """Open the files of the folders *project* and *user*. Without *trusted*, the project's file is left out.
 
-    A file that is not there is left out until something is written to its scope. *migrate* and *timeout* are those of
-    ``open_store``; a hook passes False, and so never makes or changes a file's version. *checked* leaves out the rules
-    of the project that the user hasn't agreed to.
+    A missing file is created when something is written to its scope. *migrate* and *timeout* are those of
+    ``open_store``; a hook passes False, so that it never creates or migrates a file. *checked* leaves out rules of the
+    project that the user hasn't agreed to.
     """
     paths = {"user": os.path.join(user, FILE)}
     if project is not None and trusted:
@@ -98,45 +98,42 @@ def open_scopes(
 
 
 class Scopes(Closing):
-    """Both files as one ``brim.activation.Source``, and where each scope is written."""
+    """The files of both scopes, read as one ``brim.activation.Source``."""
 
     def __init__(
         self, paths: Mapping[str, str], *, migrate: bool = True, timeout: float = TIMEOUT, checked: bool = False
     ) -> None:
         self._paths, self._migrate, self._timeout, self._checked = dict(paths), migrate, timeout, checked
         self.left_out: set[str] = set()
-        """The rules of the project that were met, and that the user hasn't agreed to."""
+        """Rules of the project that are left out because the user hasn't agreed to them, as far as brim has looked."""
         self._agreed: set[str] = set()
         self._aside: set[str] = set()
-        """The rules that were met, and that a newer one contradicts."""
+        """Rules that are left out because a newer one contradicts them."""
         self.stores: dict[str, Store] = {}
-        """The files that are there, by scope."""
+        """The files that exist, by scope."""
         self._stamps: list[tuple[int, int]] = []
         self._known: dict[str, dict[str, Standing | None]] = {}
-        """What is known of ids by scope, until a file changes; None is not there."""
+        """The standing of each id by scope, None if it's missing there. Forgotten when a file changes."""
         self._force: dict[str, InForce | None] = {}
         self._few: dict[str, list[Any] | None] = {}
-        """All edges of a file, as rows, where they are few; None where they are not."""
-        try:
+        """The rows of all edges by scope; None for a file with many."""
+        with closed_on_error(self):
             for scope, path in self._paths.items():
                 if os.path.lexists(path):
                     self.stores[scope] = open_store(path, migrate=migrate, timeout=timeout)
-        except BaseException:
-            self.close()
-            raise
 
     @property
     def project(self) -> Store | None:
-        """The project's file, if it is there and may be used."""
+        """The project's file, if it exists and may be used."""
         return self.stores.get("project")
 
     @property
     def user(self) -> Store | None:
-        """The user's file, if it is there."""
+        """The user's file, if it exists."""
         return self.stores.get("user")
 
     def store(self, scope: str) -> Store:
-        """Return the file of *scope*, made now if it is not there and files may be made."""
+        """Return the file of *scope*. It's created if it's missing and files may be created."""
         if scope not in self.stores:
             if scope not in self._paths:
                 raise StoreError(f"there is no {scope} here that brim may use: see 'brim trust'", "missing")
@@ -145,26 +142,26 @@ class Scopes(Closing):
 
     @property
     def home(self) -> Store:
-        """The file of sessions and of what is known of models: always the user's, so that no total is renewed."""
+        """The user's file, which holds sessions and facts about models whatever the project."""
         return self.store("user")
 
-    # What activation asks ---------------------------------------------------------------------------------------
+    # What activation asks ----------------------------------------------------------------------------------------
 
     def seeds(self, facts: Mapping[str, tuple[str, ...]], words: frozenset[str]) -> list[Node]:
-        """Return every behavior in force that a situation may give a seed."""
+        """Return every rule in force that a situation may activate directly."""
         self._refresh()
         found = {scope: store.seeds(facts, words, self._known[scope]) for scope, store in self.stores.items()}
         return [node for _, node in self._counting(found) if node.id not in self._aside]
 
     def nodes(self, ids: Collection[str]) -> list[Node]:
-        """Return the live ones of *ids*, each from the file whose it is."""
+        """Return the live rules among *ids*, each from the file that applies."""
         self._refresh()
         ids = [id for id in ids if id not in self._aside]
         found = {scope: store.nodes(ids, self._known[scope]) for scope, store in self.stores.items()}
         return [node for _, node in self._counting(found)]
 
     def postings(self, terms: Collection[str]) -> dict[str, list[tuple[str, int]]]:
-        """Return by term each rule of either file that it finds, and its weight in hundredths."""
+        """Return the rules that each of *terms* finds in either file, with their weights in hundredths."""
         found: dict[str, list[tuple[str, int]]] = {}
         for store in self.stores.values():
             for term, rules in store.postings(terms).items():
@@ -176,29 +173,32 @@ class Scopes(Closing):
         return sum(store.count() for store in self.stores.values())
 
     def sections(self, ids: Collection[str]) -> list[Any]:
-        """Return every rule that stands in a section with one of *ids* in the same file: the section, and its id."""
+        """Return section and id of every rule that shares a section with one of *ids* in the same file."""
         return [row for store in self.stores.values() for row in store.sections(ids)]
 
     def edges(self, ids: Collection[str]) -> list[Edge]:
-        """Return every edge of both files that touches one of *ids*, has both ends live, and is followed."""
-        return self.followed(self.edges_by_file(ids))
+        """Return the edges of both files that touch one of *ids*, connect live rules, and are followed."""
+        return self.followed(self.edges_by_file(ids))[0]
 
     def edges_by_file(self, ids: Collection[str]) -> dict[str, list[Edge]]:
-        """Return every edge that touches one of *ids*, by scope, whether it is followed or not."""
+        """Return every edge that touches one of *ids*, by scope, even if it isn't followed."""
         self._refresh()
         for scope, store in self.stores.items():
             if scope not in self._few:
                 self._few[scope] = store.few_edges(4 * len(ids))
         return {scope: store.edges_touching(ids, self._few[scope]) for scope, store in self.stores.items()}
 
-    def followed(self, found: Mapping[str, list[Edge]]) -> list[Edge]:
-        """Return those of *found*, which are by scope, that have both ends live and are followed."""
-        return self._followed(found)[0]
+    def followed(self, found: Mapping[str, list[Edge]]) -> tuple[list[Edge], list[tuple[Edge, str]]]:
+        """Return the edges of *found*, by scope, that are followed, and those that would weaken a user's constraint."""
+        ends = {end for edges in found.values() for edge in edges for end in edge.key[:2]}
+        weakening = [edge for edge in found.get("project", ()) if edge.kind not in POSITIVE]
+        self.leave_out({end for edge in weakening for end in edge.key[:2]})
+        return followed(found.get("user", []), found.get("project", []), self._in_force(ends))
 
     def set_aside(self, edges: Iterable[Edge]) -> bool:
-        """Let the older of two rules that contradict each other take no part; return whether there was one.
+        """Leave out the older of two rules that contradict each other; return whether there was one.
 
-        *edges* are those of the rules that a situation brings up. An agent's note gives way to what a person taught.
+        *edges* are those of the rules that a situation activates. A rule that a person taught outranks an agent's note.
         """
         pairs = [edge.key[:2] for edge in edges if edge.kind is EdgeKind.CONFLICTS]
         known = self.get_many({end for pair in pairs for end in pair}) if pairs else {}
@@ -209,33 +209,33 @@ class Scopes(Closing):
 
     @contextmanager
     def reading(self) -> Iterator[Self]:
-        """Let everything that is read of a file inside be of one moment. It is faster, too, where much is asked."""
+        """Read one consistent state of each file inside. Many queries are faster this way, too."""
         with ExitStack() as held:
             for store in self.stores.values():
                 held.enter_context(store.reading())
             yield self
 
-    # What is in force -------------------------------------------------------------------------------------------
+    # What is in force --------------------------------------------------------------------------------------------
 
     def behaviors(self, status: Status | str | Iterable[Status | str] | None = None) -> list[Behavior]:
-        """Return the behaviors in force by id: all, or those of one *status* or of several."""
+        """Return the rules in force, sorted by id: all, or those of one *status* or of several."""
         wanted = list(status) if status is not None and not isinstance(status, str) else status
         found = {scope: store.behaviors(wanted) for scope, store in self.stores.items()}
         self.leave_out([behavior.id for behavior in found.get("project", ())])
         return sorted((_of(*pair) for pair in self._counting(found)), key=lambda behavior: behavior.id)
 
     def get(self, id: str) -> Behavior | None:
-        """Return the behavior *id* that is in force, whatever its status, or None."""
+        """Return the rule *id* that applies, whatever its status, or None."""
         return self.get_many((id,)).get(id)
 
     def get_many(self, ids: Collection[str]) -> dict[str, Behavior]:
-        """Return those of *ids* that are there, by id."""
+        """Return the rules that apply for *ids*, by id."""
         self.leave_out(ids)
         found = [(scope, self.stores[scope].get_many(own)) for scope, own in self._split(ids)]
         return {id: _of(scope, each) for scope, own in found for id, each in own.items()}
 
     def standings(self, ids: Collection[str]) -> dict[str, tuple[BehaviorKind, Status]]:
-        """Return the kind and the status of those of *ids* that are there, by id."""
+        """Return the kind and the status of each of *ids* that exists."""
         found = {}
         for id, entry in self._in_force(ids).items():
             _, kind, status = self._known[entry.scope][id] or (False, "", "")
@@ -246,12 +246,12 @@ class Scopes(Closing):
         return found
 
     def sketches(self, ids: Collection[str]) -> dict[str, Sketch]:
-        """Return what a plan needs to know of those of *ids* that are there, by id, without their texts."""
+        """Return what a plan needs of each of *ids* that exists, without their texts."""
         force = self._in_force(ids)
         return {id: Sketch(id, *standing, force[id].scope) for id, standing in self.standings(ids).items()}
 
     def find(self, text: str) -> Behavior:
-        """Return the behavior in force that *text* means: its id, its name, or a beginning of either."""
+        """Return the rule in force with the id or name *text*, or whose id or name begins with it."""
         found = {scope: store.candidates(text) for scope, store in self.stores.items()}
         self.leave_out([behavior.id for behavior in found.get("project", ())])
         kept = [_of(*pair) for pair in self._counting(found)]
@@ -259,19 +259,19 @@ class Scopes(Closing):
         return chosen(same or kept, text)
 
     def all_edges(self) -> list[Edge]:
-        """Return every edge of both files once, those that lead nowhere too."""
+        """Return every edge of both files once, even if a rule at its end is missing."""
         found = {edge.key: edge for store in self.stores.values() for edge in store.all_edges()}
         return [found[key] for key in sorted(found)]
 
     def line_costs(self, ids: Collection[str], format: str, encoding: str) -> dict[tuple[str, int], tuple[int, int]]:
-        """Return tokens and characters by id and tier, each from the file whose it is."""
+        """Return tokens and characters by id and tier, each from the file that applies."""
         found: dict[tuple[str, int], tuple[int, int]] = {}
         for scope, own in self._split(ids):
             found.update(self.stores[scope].line_costs(own, format, encoding))
         return found
 
     def refusals(self) -> list[Refusal]:
-        """Return what the project's file holds that is not followed, because it would touch a user's constraint."""
+        """Return what brim doesn't follow in the project's file because it would touch a user's constraint."""
         if self.project is None or self.user is None:
             return []
         both = {behavior.id for behavior in self.project.behaviors()}
@@ -280,19 +280,19 @@ class Scopes(Closing):
             for id, entry in sorted(self._in_force(both).items())
             if entry.scope == "user"
         ]
-        edges = self._followed({scope: store.all_edges() for scope, store in self.stores.items()})[1]
+        edges = self.followed({scope: store.all_edges() for scope, store in self.stores.items()})[1]
         return refused + [
             Refusal(protected, f"the connection {edge} isn't followed: it would weaken your constraint {protected}")
             for edge, protected in edges
         ]
 
-    # Writing ----------------------------------------------------------------------------------------------------
+    # Writing -----------------------------------------------------------------------------------------------------
 
     @contextmanager
     def writing(self, *scopes: str) -> Iterator[Self]:
-        """Make everything inside one transaction in each file; those of *scopes* are made if they are not there.
+        """Open one transaction in each file. The files of *scopes* are created if they are missing.
 
-        Both files are locked from the beginning, so what is read inside of either is still true when it is written.
+        Both files are locked from the start, so nothing that is read inside can change before it is written.
         """
         for scope in scopes:
             self.store(scope)
@@ -310,8 +310,8 @@ class Scopes(Closing):
     ) -> None:
         """Write *behavior* to the file of its scope: see ``Store.put``.
 
-        Who writes a rule of the project agrees to it, unless it changes one that came by another way and that the
-        person wasn't *shown* whole.
+        Writing a rule of the project means agreeing to it, unless the rule came from elsewhere and the person wasn't
+        *shown* all of it.
         """
         store, id = self.store(behavior.scope), behavior.id
         agrees = behavior.scope == "project" and (shown or not self.unagreed((id,)))
@@ -320,23 +320,23 @@ class Scopes(Closing):
             self.user.agree(self.project_key, store.digests((id,)))
 
     def put_edge(self, edge: Edge, *, now: float) -> None:
-        """Write *edge* to the project's file if one of its ends is there, else to the user's."""
+        """Write *edge* to the project's file if it touches a rule of the project, else to the user's."""
         force = self._in_force((edge.source, edge.target))
         scopes = {entry.scope for entry in force.values()}
         self.store("project" if "project" in scopes else "user").put_edge(edge, now=now)
 
     def remove_edge(self, source: str, target: str, kind: EdgeKind | str, *, now: float) -> bool:
-        """Remove an edge from whichever file it is in; whether it was there."""
+        """Remove an edge from both files; return whether it was in one of them."""
         removed = [store.remove_edge(source, target, kind, now=now) for store in self.stores.values()]
         return any(removed)
 
     def used(self, ids: Collection[str], *, now: float, session: str = "", **detail: Any) -> None:
-        """Note that *ids* were injected together, each in the file whose it is."""
+        """Note that *ids* were injected together, each in the file that applies."""
         for scope, own in self._split(ids):
             self.stores[scope].used(own, now=now, session=session, **detail)
 
     def record(self, kind: str, calls: Mapping[str, str], *, now: float, session: str, tool: str) -> None:
-        """Note what became of a call of *tool*, in the file of each rule; *calls* says what of it the rule is about."""
+        """Record an event about a call of *tool* with each rule; *calls* has the part that it's about, by id."""
         from brim.store.events import Event
 
         for scope, own in self._split(calls):
@@ -350,13 +350,11 @@ class Scopes(Closing):
         return self.home.session(session, agent, **limits)
 
     def session_seen(self, session: str, agent: str = "", **limits: Any) -> Session:
-        """Return the state of a session to look at, without waiting for a lock: see ``brim.store.sessions``."""
-        from brim.store.sessions import session_seen
-
-        return session_seen(self.home.database, session, agent, **limits)
+        """Return the state of a session to look at: see ``Store.session_seen``."""
+        return self.home.session_seen(session, agent, **limits)
 
     def close(self) -> None:
-        """Close both files; if rules of the project were written, after a copy of them is kept in the user's folder."""
+        """Close both files. If rules of the project were written, a copy of them is kept in the user's folder."""
         if self.project is not None and self.project.learned:
             from brim.store.backup import keep_copy
 
@@ -365,23 +363,23 @@ class Scopes(Closing):
         for store in self.stores.values():
             store.close()
 
-    # What the user has agreed to --------------------------------------------------------------------------------
+    # Consent -----------------------------------------------------------------------------------------------------
 
     @property
     def project_key(self) -> str:
-        """What the project is called in the user's file."""
+        """The project's key in the user's file."""
         return project_key(os.path.dirname(os.path.dirname(self._paths["project"])))
 
     def unagreed(self, ids: Collection[str] | None = None) -> dict[str, str]:
-        """Return the digests of what the user hasn't agreed to of *ids* in the project's file, or of all live rules."""
+        """Return the digests of rules of the project that the user hasn't agreed to: of *ids*, or of all live rules."""
         found = self.project.digests(ids) if self.project is not None else {}
         agreed = self.user.agreed(self.project_key, found) if found and self.user is not None else {}
         return {id: digest for id, digest in found.items() if agreed.get(id) != digest}
 
     def leave_out(self, ids: Collection[str]) -> bool:
-        """Leave out what an agent must not be told of *ids* in the project's file; return whether there was any.
+        """Leave out those of *ids* that the user hasn't agreed to; return whether there was one.
 
-        It is called for what is about to be told: a hook has no time to look at everything.
+        Call it for rules that are about to be told: a hook has no time to check every rule.
         """
         self._refresh()
         asked = [id for id in ids if id not in self._agreed and id not in self.left_out] if self._checked else []
@@ -392,10 +390,10 @@ class Scopes(Closing):
             self._force = {}
         return bool(unagreed)
 
-    # Whose is it ------------------------------------------------------------------------------------------------
+    # Which file applies------------------------------------------------------------------------------------------
 
     def _split(self, ids: Collection[str]) -> list[tuple[str, list[str]]]:
-        """Return *ids* by the file whose they are."""
+        """Return *ids* by the scope whose rule applies."""
         if self._is_simple:
             return [(scope, list(ids)) for scope in self.stores]
         force = self._in_force(ids)
@@ -403,7 +401,7 @@ class Scopes(Closing):
         return [(scope, own) for scope, own in split.items() if own]
 
     def _counting(self, found: Mapping[str, list[_Entry]]) -> list[tuple[str, _Entry]]:
-        """Return those in *found*, which are by file, that count, each with its scope."""
+        """Return the rules in *found*, by scope, that apply, each with its scope."""
         pairs = [(scope, each) for scope, own in found.items() for each in own]
         if self._is_simple:
             return pairs
@@ -414,11 +412,11 @@ class Scopes(Closing):
 
     @property
     def _is_simple(self) -> bool:
-        """Whether everything that is there counts: there is one file, and all of it may be used."""
+        """Whether every rule applies: there's one file, and all of it may be used."""
         return len(self.stores) == 1 and not (self._checked and "project" in self.stores)
 
     def _in_force(self, ids: Collection[str]) -> dict[str, InForce]:
-        """Return for each of *ids* which file's entry counts; what is in neither file is left out."""
+        """Return which file's rule applies for each of *ids*; ids in neither file are missing."""
         self._refresh()
         new = [id for id in ids if id not in self._force]
         if new:
@@ -435,14 +433,8 @@ class Scopes(Closing):
             self._force.update({id: found.get(id) for id in new})
         return {id: entry for id in ids if (entry := self._force[id]) is not None}
 
-    def _followed(self, found: Mapping[str, list[Edge]]) -> tuple[list[Edge], list[tuple[Edge, str]]]:
-        ends = {end for edges in found.values() for edge in edges for end in edge.key[:2]}
-        weakening = [edge for edge in found.get("project", ()) if edge.kind not in POSITIVE]
-        self.leave_out({end for edge in weakening for end in edge.key[:2]})
-        return followed(found.get("user", []), found.get("project", []), self._in_force(ends))
-
     def _refresh(self) -> None:
-        """Forget what is known of ids if a file has changed since it was read."""
+        """Forget what was read if a file has changed since."""
         stamps = [store.database.stamp() for store in self.stores.values()]
         if stamps != self._stamps:
             self._stamps, self._force, self._few, self._agreed = stamps, {}, {}, set()
@@ -457,17 +449,17 @@ def _is_same(one: str, other: str) -> bool:
 
 
 def _of(scope: str, behavior: Behavior) -> Behavior:
-    """Return *behavior* with the scope of the file that it is in, whatever it says of itself."""
+    """Return *behavior* with the scope of the file that it was read from."""
     return behavior if behavior.scope == scope else behavior.replace(scope=scope)
 
 
 def _holding(behavior: Behavior) -> tuple[bool, float, str]:
-    """Return by what the one of two contradicting rules is found that holds: the later one that a person taught."""
+    """Return a sort key by which the rule that wins a contradiction comes last: a person's, then the newer one."""
     return behavior.status is Status.ACTIVE, behavior.taught_at, behavior.id
 
 
 def in_force(ids: Collection[str], user: Known, project: Known) -> dict[str, InForce]:
-    """Return for each of *ids* the entry that counts; what is in neither file is left out."""
+    """Return which file's rule applies for each of *ids*; ids in neither file are missing."""
     found = {}
     for id in ids:
         mine, theirs = user.get(id), project.get(id)
@@ -490,10 +482,10 @@ def _members(kind: str, status: str) -> tuple[BehaviorKind, Status]:
 def followed(
     user: Collection[Edge], project: Collection[Edge], force: Mapping[str, InForce]
 ) -> tuple[list[Edge], list[tuple[Edge, str]]]:
-    """Return the edges that count, and those that do not, each of these with the constraint that it would weaken.
+    """Return the edges that are followed, and the others with the constraint that each would weaken.
 
-    A constraint of the user's is weakened only by an edge in the user's file that comes from a behavior of the
-    user's. An edge that both files hold is the project's, unless it touches such a constraint.
+    Only an edge between the user's own rules, in the user's file, may weaken a user's constraint. If both files have an
+    edge, the project's applies, unless it touches such a constraint.
     """
     kept: dict[tuple[str, str, str], Edge] = {}
     refused = []

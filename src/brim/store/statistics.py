@@ -12,6 +12,7 @@ from brim.behaviors.behavior import Behavior, BehaviorKind, Status
 from brim.config import Config
 from brim.injection.mapper import ActivationTierMapper
 from brim.injection.tiers import Tier
+from brim.record import Value
 from brim.store.planner import costs_of
 from brim.store.scopes import Scopes
 
@@ -20,7 +21,7 @@ REFUSED = ("held", "blocked")
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Outcome(Value):
     """What came of one rule. A call that was refused several times in one session counts once."""
 
     told: int = 0
@@ -31,10 +32,6 @@ class Outcome:
     """Those of them that were neither tried again nor made."""
     overridden: int = 0
     """Those that were made after all, and how often ``brim feedback`` said that something else was done on purpose."""
-
-    def to_dict(self) -> dict[str, int]:
-        """Return the fields."""
-        return dict(vars(self))
 
 
 def outcomes(scopes: Scopes, rules: Iterable[Behavior]) -> dict[str, Outcome]:

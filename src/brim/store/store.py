@@ -1,19 +1,21 @@
-"""``Store``: what one file holds, to be read and written.
+"""``Store``: reads and writes one file.
 
-Each call that writes is one transaction. Several calls are one inside ``with store.writing():``, which takes the lock
-before the first of them reads: so two processes that learn the same thing meet in one row, and neither is lost.
+Each call that writes is one transaction. ``with store.writing():`` makes several calls one transaction and takes the
+lock before the first of them reads. So if two processes learn the same rule at once, both end up in one row.
 """
 
 from __future__ import annotations
 
 import json
 import time
+from contextlib import contextmanager
 
-from brim._sha import sha256_hex
 from brim.activation.relevance import section_of, terms_of
+from brim.config.retention import SESSIONS
 from brim.errors import InputError, StoreError
+from brim.files import sha256_hex
 from brim.record import Record
-from brim.store.database import ALL, POSTGRES, TIMEOUT, Closing, open_database
+from brim.store.database import ALL, POSTGRES, TIMEOUT, Closing, closed_on_error, open_database
 from brim.store.events import Event, add_event
 from brim.store.rows import (
     BLOCKS_SINCE,
@@ -36,7 +38,7 @@ from brim.store.rows import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
     from contextlib import AbstractContextManager
     from typing import Any
 
@@ -73,8 +75,8 @@ _COSTS = """
 def open_store(path: str, *, migrate: bool = True, timeout: float = TIMEOUT, readonly: bool = False) -> Store:
     """Open the file *path*, or the store in a PostgreSQL server at ``postgresql://USER:PASSWORD@HOST/DATABASE``.
 
-    It is made if it is missing, and brought up to date if it is older, unless *migrate* is False: then either is a
-    ``StoreError``, as a damaged or newer file always is. *timeout* is how many seconds to wait for another writer.
+    A missing store is created and an older one migrated, unless *migrate* is False: then both raise ``StoreError``, as
+    a damaged or newer store always does. *timeout* is how many seconds to wait for another writer.
     """
     if path.startswith(POSTGRES):
         from brim.store.postgres.database import open_postgres as opened
@@ -82,16 +84,13 @@ def open_store(path: str, *, migrate: bool = True, timeout: float = TIMEOUT, rea
         opened = open_database  # type: ignore[assignment]
     store = Store(opened(path, migrate=migrate, timeout=timeout, readonly=readonly))
     if migrate and not store.readonly:
-        try:
+        with closed_on_error(store):
             store.reindex_if_old()
-        except BaseException:
-            store.close()
-            raise
     return store
 
 
 class Store(Closing):
-    """One file of behaviors, edges, events, sessions and what was learned of models.
+    """One file of behaviors, edges, events, sessions and facts about models.
 
     It is a ``brim.activation.Source``: ``activate(store, context, now=...)``.
     """
@@ -101,7 +100,7 @@ class Store(Closing):
         self.path = database.path
         """The file."""
         self.readonly = database.readonly
-        """Whether nothing can be written: the disk or the file is read-only, or it was opened so."""
+        """Whether the disk or the file is read-only, or was opened read-only."""
         self.learned = False
         """Whether rules were written here."""
 
@@ -109,7 +108,7 @@ class Store(Closing):
     def _select(self) -> str:
         return self._readable(SELECT, "blocks", "'[]'")
 
-    # What activation asks ---------------------------------------------------------------------------------------
+    # What activation asks ----------------------------------------------------------------------------------------
 
     def seeds(
         self,
@@ -117,22 +116,22 @@ class Store(Closing):
         words: frozenset[str],
         known: dict[str, Standing | None] | None = None,
     ) -> list[Node]:
-        """Return every live behavior that a situation may give a seed: some too many, none too few.
+        """Return every live behavior that a situation may activate directly, and perhaps a few more.
 
-        Their standings go into *known*: they are in the same rows.
+        *known* gets their standings, which are in the same rows.
         """
         rows = self._node_rows(_FOUND, sorted(triggers_in(facts, words)), known)
         return list({row[0]: node_of(row) for row in rows}.values())
 
     def nodes(self, ids: Collection[str], known: dict[str, Standing | None] | None = None) -> list[Node]:
-        """Return the live ones of *ids*. What is known of all of them then goes into *known*."""
+        """Return the live behaviors among *ids*. *known* gets the standings of all of them."""
         if known is not None:
             known.update(dict.fromkeys(ids))
         return [node_of(row) for row in self._node_rows("id IN ({})", dict.fromkeys(ids), known) if row[7]]
 
     def postings(self, terms: Collection[str]) -> dict[str, list[tuple[str, int]]]:
-        """Return by term each live behavior that it finds, and its weight in hundredths."""
-        # In a row per term: a prompt finds thousands, and handing them out one by one takes longer than finding them.
+        """Return the live behaviors that each of *terms* finds, with their weights in hundredths."""
+        # One row per term: a prompt finds thousands, and fetching as many rows takes longer than finding them.
         rows = self.database.rows_in(self._readable(_POSTINGS, "t.weight", "100"), terms)
         found = {}
         for term, ids, written in rows:
@@ -151,7 +150,7 @@ class Store(Closing):
         return int(many)
 
     def sections(self, ids: Collection[str]) -> list[Any]:
-        """Return every live behavior that stands in a section with one of *ids*: the section, and its id."""
+        """Return section and id of every live behavior that shares a section with one of *ids*."""
         has_any = self.database.version >= BLOCKS_SINCE and self.database.row(_ANY_SECTION) is not None
         return self.database.rows_in(_SECTIONS, ids) if has_any else []
 
@@ -163,20 +162,20 @@ class Store(Closing):
         return rows
 
     def _readable(self, sql: str, column: str, instead: str) -> str:
-        """Return *sql* with *instead* of a *column* that this file doesn't have yet: a hook never changes a file."""
+        """Return *sql* for this file, with *instead* if it's too old to have the *column*: hooks don't migrate."""
         return sql.replace(column, instead) if self.database.version < BLOCKS_SINCE else sql
 
     def edges(self, ids: Collection[str]) -> list[Edge]:
-        """Return every edge that touches one of *ids* and has both ends live in this file."""
+        """Return the edges that touch one of *ids* and connect live behaviors of this file."""
         found = self.edges_touching(ids)
         sql = "SELECT id FROM behaviors INDEXED BY behaviors_standing WHERE live AND id IN ({})"
         live = {row[0] for row in self.database.rows_in(sql, {end for edge in found for end in edge.key[:2]})}
         return [edge for edge in found if edge.source in live and edge.target in live]
 
-    # Behaviors --------------------------------------------------------------------------------------------------
+    # Behaviors ---------------------------------------------------------------------------------------------------
 
     def behaviors(self, status: Status | str | Iterable[Status | str] | None = None) -> list[Behavior]:
-        """Return the behaviors by id: all, or those of one *status* or of several."""
+        """Return the behaviors, sorted by id: all, or those of one *status* or of several."""
         if status is None:
             return [behavior_of(row) for row in self.database.rows(f"{self._select} ORDER BY id")]
         wanted = [status] if isinstance(status, str) else list(status)
@@ -189,40 +188,39 @@ class Store(Closing):
         return behavior_of(row) if row else None
 
     def get_many(self, ids: Collection[str]) -> dict[str, Behavior]:
-        """Return those of *ids* that are there, by id."""
+        """Return the behaviors with *ids*, by id."""
         rows = self.database.rows_in(f"{self._select} WHERE id IN ({{}})", dict.fromkeys(ids))
         return {row[0]: behavior_of(row) for row in rows}
 
     def standing(self, ids: Collection[str]) -> dict[str, Standing]:
-        """Return for those of *ids* that are there whether they are live, their kind and their status."""
+        """Return for each of *ids* that exists whether it is live, its kind and its status."""
         sql = "SELECT id, live, kind, status FROM behaviors WHERE id IN ({})"
         rows = self.database.rows_in(sql, dict.fromkeys(ids))
         return {id: (bool(live), kind, status) for id, live, kind, status in rows}
 
     def digests(self, ids: Collection[str] | None = None) -> dict[str, str]:
-        """Return a digest of what can be told of those of *ids* that are there, by id; without *ids*, of all live."""
+        """Return a digest of everything that agents can be told about *ids*, or about all live behaviors."""
         database = self.database
         blocks = "blocks" if database.version >= BLOCKS_SINCE else "'[]'"
         sql = f"SELECT {DIGESTED}, {blocks} FROM behaviors WHERE "  # noqa: S608
         rows = database.rows(f"{sql} live") if ids is None else database.rows_in(f"{sql} id IN ({{}})", ids)
-        # Without blocks it is what it was before there were any: what a user has agreed to stays so.
+        # Version 3 had no blocks: rules without any keep their digests, so that users needn't agree again.
         told = [row[:-1] if row[-1] == "[]" else row for row in rows]
         return {row[0]: sha256_hex(repr(row).encode("utf-8", "surrogatepass")) for row in told}
 
     def agreed(self, project: str, ids: Collection[str]) -> dict[str, str]:
-        """Return the digests that the user has agreed to for *ids* of *project*, by id. It is in the user's file."""
+        """Return the digests of *ids* of *project* that the user has agreed to. Only the user's file has them."""
         start = f"agreed {project} "
-        rows = self.database.rows_in("SELECT key, value FROM meta WHERE key IN ({})", [f"{start}{id}" for id in ids])
-        return {key.removeprefix(start): digest for key, digest in rows}
+        found = self.database.notes([f"{start}{id}" for id in ids])
+        return {key.removeprefix(start): digest for key, digest in found.items()}
 
     def agree(self, project: str, digests: Mapping[str, str]) -> None:
-        """Keep *digests*, by id, as what the user has agreed to of *project*."""
+        """Note that the user agrees to these *digests*, by id, of *project*."""
         with self.writing():
-            rows = [(f"agreed {project} {id}", digest) for id, digest in digests.items()]
-            self.database.run_many("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", rows)
+            self.database.note({f"agreed {project} {id}": digest for id, digest in digests.items()})
 
     def candidates(self, text: str) -> list[Behavior]:
-        """Return the behaviors that *text* may mean: of this id, else of this name, else whose id or name begins so."""
+        """Return the behaviors with the id *text*, else with that name, else with an id or name that begins so."""
         begun = (text, f"{text}\U0010ffff")
         ways = (
             ("id = ?", (text,)),
@@ -236,11 +234,11 @@ class Store(Closing):
         return []
 
     def find(self, text: str) -> Behavior:
-        """Return the behavior that *text* means: its id, its name, or a beginning of either that no other has."""
+        """Return the behavior with the id or name *text*, or the only one whose id or name begins with it."""
         return chosen(self.candidates(text), text)
 
     def put(self, behavior: Behavior, *, event: str, now: float, session: str = "", **detail: Any) -> None:
-        """Write *behavior* in place of the one with its id, with the costs of its lines and an *event* about it."""
+        """Write *behavior*, replacing the one with its id, with the costs of its lines and an *event*."""
         self.put_many((behavior,), event=event, now=now, session=session, **detail)
 
     def put_many(
@@ -260,11 +258,11 @@ class Store(Closing):
                 written.append(behavior_of(row, new=True))
                 self._write_triggers(written[-1])
                 add_event(self.database, Event(event, now, behavior.id, session=session, detail=detail))
-            self._write_costs(written)  # of what was written: with a secret masked, it is another text
+            self._write_costs(written)  # not of *behaviors*: a masked secret changes the text
 
     def reindex_if_old(self) -> None:
-        """Write the stems and triggers of every behavior again if the file has another version of them."""
-        if self.database.row("SELECT 1 FROM meta WHERE key = 'index' AND value = ?", (INDEX_VERSION,)):
+        """Rebuild the index of stems and triggers if another version of brim wrote it."""
+        if self.database.notes(["index"]) == {"index": INDEX_VERSION}:
             return
         from brim.behaviors.words import behavior_words
 
@@ -276,7 +274,7 @@ class Store(Closing):
                     (words, inferred_column(behavior), section_of(behavior), behavior.id),
                 )
                 self._write_triggers(behavior)
-            self.database.run("INSERT OR REPLACE INTO meta (key, value) VALUES ('index', ?)", (INDEX_VERSION,))
+            self.database.note({"index": INDEX_VERSION})
 
     def _write_triggers(self, behavior: Behavior) -> None:
         number = self._emptied("triggers", behavior)
@@ -285,13 +283,13 @@ class Store(Closing):
             self.database.run_many("INSERT INTO triggers (trigger, behavior, weight) VALUES (?, ?, ?)", rows)
 
     def _emptied(self, table: str, behavior: Behavior) -> int:
-        """Return the number of *behavior*, after its rows in *table* are gone."""
+        """Delete the rows of *behavior* in *table*, and return its number."""
         (number,) = self.database.row("SELECT number FROM behaviors WHERE id = ?", (behavior.id,))
         self.database.run(f"DELETE FROM {table} WHERE behavior = ?", (number,))  # noqa: S608
         return int(number)
 
     def used(self, ids: Collection[str], *, now: float, session: str = "", **detail: Any) -> None:
-        """Note that *ids* were injected together: each counts one use more."""
+        """Note that *ids* were injected together, and count one more use of each."""
         with self.writing():
             self.database.rows_in(
                 "UPDATE behaviors SET injected = injected + 1, "
@@ -301,17 +299,17 @@ class Store(Closing):
             )
             add_event(self.database, Event("injected", now, session=session, detail={"ids": list(ids), **detail}))
 
-    # Edges ------------------------------------------------------------------------------------------------------
+    # Edges -------------------------------------------------------------------------------------------------------
 
     def all_edges(self) -> list[Edge]:
-        """Return every edge by source, target and kind, those that lead nowhere too."""
+        """Return every edge, sorted by source, target and kind, even if a behavior at its end is missing."""
         rows = self.database.rows(f"SELECT {EDGE_COLUMNS} FROM edges ORDER BY source, target, kind")  # noqa: S608
         return [edge_of(row) for row in rows]
 
     def edges_touching(self, ids: Collection[str], few: list[Any] | None = None) -> list[Edge]:
-        """Return every edge with an end among *ids*, wherever the other end is and whether it is live or not.
+        """Return every edge from or to one of *ids*, whatever is at its other end.
 
-        *few* are the rows of all edges, if they are known to be few.
+        *few* are the rows of all edges, if the caller has them from ``few_edges``.
         """
         wanted = dict.fromkeys(ids)
         few = self.few_edges(4 * len(ids)) if few is None else few
@@ -321,15 +319,15 @@ class Store(Closing):
         return [edge_of(row) for row in {row[:3]: row for row in rows}.values()]
 
     def few_edges(self, most: int) -> list[Any] | None:
-        """Return the rows of all edges, None if there are more than *most*.
+        """Return the rows of all edges, or None if there are more than *most*.
 
-        Looking at each of a few edges is faster than looking up each of many ids, twice.
+        Filtering a few edges is faster than looking up many ids twice.
         """
         rows = self.database.rows(f"SELECT {EDGE_COLUMNS} FROM edges LIMIT ?", (most + 1,))  # noqa: S608
         return rows if len(rows) <= most else None
 
     def put_edges(self, edges: Iterable[Edge]) -> None:
-        """Write *edges*, each in place of one with the same ends and kind."""
+        """Write *edges*, each replacing one with the same ends and kind."""
         with self.writing():
             self.database.run_many(
                 f"INSERT OR REPLACE INTO edges ({EDGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)",  # noqa: S608
@@ -343,7 +341,7 @@ class Store(Closing):
             self.record(Event("connected", now, edge.source, detail={"target": edge.target, "kind": edge.kind.value}))
 
     def remove_edge(self, source: str, target: str, kind: EdgeKind | str, *, now: float) -> bool:
-        """Remove an edge, with an event ``disconnected``; whether it was there."""
+        """Remove an edge, and record an event ``disconnected``; return whether it existed."""
         with self.writing():
             gone = self.database.run(
                 "DELETE FROM edges WHERE source = ? AND target = ? AND kind = ?", (source, target, str(kind))
@@ -352,7 +350,7 @@ class Store(Closing):
                 self.record(Event("disconnected", now, source, detail={"target": target, "kind": str(kind)}))
         return bool(gone)
 
-    # What happened, what it costs, what is known ----------------------------------------------------------------
+    # Events, costs and facts about models ------------------------------------------------------------------------
 
     def record(self, event: Event) -> None:
         """Write *event* after all others, with its secrets masked."""
@@ -379,7 +377,7 @@ class Store(Closing):
             raise StoreError(f"{self.path}: an event cannot be read: {error}", "damaged") from None
 
     def line_costs(self, ids: Collection[str], format: str, encoding: str) -> dict[tuple[str, int], tuple[int, int]]:
-        """Return tokens and characters by id and tier; what another renderer's version has written is left out."""
+        """Return tokens and characters by id and tier, as far as this version of the renderer has counted them."""
         from brim.injection.text import RENDERER_VERSION
 
         rows = self.database.rows_in(_COSTS, dict.fromkeys(ids), format, encoding, RENDERER_VERSION)
@@ -390,14 +388,14 @@ class Store(Closing):
         }
 
     def recost(self) -> int:
-        """Count the lines of every behavior that this renderer has not counted yet; return how many there were."""
+        """Count the lines of every behavior that this version hasn't counted yet; return how many there were."""
         with self.writing():
             stale = self.get_many(self.stale_ids())
             self._write_costs(stale.values())
         return len(stale)
 
     def stale_ids(self) -> list[str]:
-        """Return the ids of the behaviors whose lines this renderer has not counted, all of them or some."""
+        """Return the ids of behaviors with lines that this version of the renderer hasn't counted."""
         from brim.injection.costs import ENCODINGS
         from brim.injection.text import RENDERER_VERSION
         from brim.injection.tiers import FORMATS
@@ -410,7 +408,7 @@ class Store(Closing):
         return [row[0] for row in rows]
 
     def _write_costs(self, behaviors: Iterable[Behavior]) -> None:
-        """Count and keep the lines of *behaviors*, which are in the file already: a plan then needs no tokenizer."""
+        """Count the lines of *behaviors*, which are in the file already, so that plans need no tokenizer."""
         for behavior in behaviors:
             number = self._emptied("line_costs", behavior)
             self.database.run_many(
@@ -429,24 +427,67 @@ class Store(Closing):
         """The reported windows: a ``brim.models.WindowStore``."""
         return StoredWindows(self.database, self._clock)
 
-    def session(self, session: str, agent: str = "", **limits: Any) -> AbstractContextManager[Session]:
-        """Hand out the state of a session, to be charged: see ``brim.store.sessions.session_in``."""
-        from brim.store.sessions import session_in
+    # Sessions ----------------------------------------------------------------------------------------------------
 
-        return session_in(self.database, session, agent, clock=self._clock, **limits)
+    @contextmanager
+    def session(self, session: str, agent: str = "", **limits: Any) -> Iterator[Session]:
+        """Hand out a session with its *limits*, to be charged; what becomes of it is written, unless an error leaves.
 
-    # The file ---------------------------------------------------------------------------------------------------
+        The file is locked meanwhile, so that two hooks can't both spend the last tokens: decide before, charge inside.
+        A sub-agent (*agent*) has its own backoff and spends from the total of the session itself.
+        """
+        with self.writing():
+            now = self._clock()
+            main, mine = self._sessions(session, agent, limits)
+            yield mine
+            for name, state in {"": main, agent: mine}.items():
+                self.database.run(
+                    "INSERT OR REPLACE INTO sessions (session, agent, state, updated_at) VALUES (?, ?, ?, ?)",
+                    (session, name, json.dumps(state.to_dict()), now),
+                )
+            self.database.run("DELETE FROM sessions WHERE updated_at < ?", (now - SESSIONS,))
+
+    def session_seen(self, session: str, agent: str = "", **limits: Any) -> Session:
+        """Return a session to look at. That takes no lock, and changes to it aren't kept."""
+        return self._sessions(session, agent, limits)[1]
+
+    def _sessions(self, session: str, agent: str, limits: dict[str, Any]) -> tuple[Session, Session]:
+        """Return the session itself, and that of *agent* in it, which is the same without an agent."""
+        from brim.injection.session import Session
+
+        main = Session(**limits)
+        mine = Session(**limits, parent=main) if agent else main
+        rows = self.database.rows(
+            "SELECT agent = '', state FROM sessions WHERE session = ?1 AND (agent = '' OR agent = ?2)", (session, agent)
+        )
+        try:
+            for is_main, text in rows:
+                state = json.loads(text)
+                counts = [
+                    state["prompts"],
+                    state["spent"],
+                    *[number for one in state["shown"].values() for number in one],
+                ]
+                if not all(type(number) is int and number >= 0 for number in counts):
+                    raise ValueError("a total below 0 would give tokens away")
+                (main if is_main else mine).load(state)
+        except (TypeError, ValueError, KeyError, AttributeError, RecursionError):
+            text = f"{self.path}: the state of the session {session[:80]!r} cannot be read"
+            raise StoreError(text, "damaged") from None
+        return main, mine
+
+    # The file ----------------------------------------------------------------------------------------------------
 
     def writing(self) -> AbstractContextManager[Database]:
-        """Make everything inside one transaction, locked from its beginning: all of it is written, or nothing."""
+        """Open a transaction that holds the lock from the start: all of it is written, or nothing."""
         return self.database.writing()
 
     def reading(self) -> AbstractContextManager[Database]:
-        """Let everything that is read inside be of one moment."""
+        """Read one consistent state of the file inside."""
         return self.database.reading()
 
     def check(self) -> list[str]:
-        """Return what SQLite finds wrong with the file; nothing if it is sound. It reads all of it."""
+        """Read the whole file and return what SQLite finds wrong with it."""
         try:
             return self.database.problems()
         except StoreError as error:  # SQLite gives up where a page isn't one
@@ -471,7 +512,7 @@ def _check_blocks(behavior: Behavior) -> None:
 
 
 def chosen(candidates: list[Behavior], text: str) -> Behavior:
-    """Return the only one of *candidates*, or the only live one; else raise, naming them."""
+    """Return the only candidate, or the only live one; otherwise raise an error that names them."""
     if not candidates:
         raise InputError(f"no rule has the id or the name {text[:80]!r}: 'brim rules' lists them")
     live = [behavior for behavior in candidates if behavior.live]
@@ -488,7 +529,7 @@ class StoredCalibrations(Record):
     database: Database
 
     def get(self, model: str, /) -> Calibration | None:
-        """Return what is known about *model*, or None; what is not a calibration counts as unknown."""
+        """Return what was learned about *model*; None if there is nothing, or it can't be read."""
         row = self.database.row("SELECT ratio, spread, samples FROM calibrations WHERE model = ?", (model,))
         from brim.tokens.calibrate import Calibration
 
@@ -498,7 +539,7 @@ class StoredCalibrations(Record):
             return None
 
     def put(self, model: str, calibration: Calibration, /) -> None:
-        """Keep *calibration* for *model*, in place of what was there."""
+        """Store *calibration* for *model*, replacing an earlier one."""
         with self.database.writing():
             self.database.run(
                 "INSERT OR REPLACE INTO calibrations (model, ratio, spread, samples) VALUES (?, ?, ?, ?)",
@@ -518,7 +559,7 @@ class StoredWindows(Record):
         return row[0] if row else None
 
     def put(self, name: str, tokens: int, /) -> None:
-        """Keep *tokens* as the window of *name*, in place of an earlier one."""
+        """Store *tokens* as the window of *name*, replacing an earlier one."""
         with self.database.writing():
             self.database.run(
                 "INSERT OR REPLACE INTO windows (model, tokens, at) VALUES (?, ?, ?)", (name, tokens, self.clock())

@@ -1,14 +1,14 @@
-"""Corrections that wait for a person: what was typed, and what the agent had done. A rule only if the person says so.
+"""Corrections that a person typed, waiting for review. They become rules only if the person says so.
 
-They are in one small file of the user's folder, which a hook can add to without opening the store. It holds the newest
-100; texts are masked and cut. A file that can't be read counts as empty.
+They are in one small file in the user's folder, so that a hook needn't open the store. It holds the newest 100, with
+texts masked and shortened. A file that can't be read counts as empty.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 from brim.errors import InputError
 from brim.files import locked, read_safely, replace_file
@@ -16,7 +16,7 @@ from brim.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator
     from typing import Any
 
 FILE = "corrections.json"
@@ -46,17 +46,17 @@ class Suggestion(Record):
 
 
 class Suggestions:
-    """The corrections that wait in the user's folder *home*."""
+    """The waiting corrections in the user's folder *home*."""
 
     def __init__(self, home: str) -> None:
         self.path = os.path.join(home, FILE)
 
     def waiting(self, project: str | None) -> list[Suggestion]:
-        """Return those of *project*, or those from outside of any if it is None, the oldest first."""
+        """Return the corrections of *project*, or those outside of any project, the oldest first."""
         return [each for each in self.every() if each.project == (project or "")]
 
     def every(self) -> list[Suggestion]:
-        """Return all that wait, the oldest first."""
+        """Return all corrections, the oldest first."""
         if not os.path.exists(self.path):
             return []
         return [Suggestion(**each) for each in _read(self.path)["waiting"]]
@@ -64,21 +64,19 @@ class Suggestions:
     def add(
         self, text: str, *, call: str = "", agent: str = "", project: str | None, session: str = "", time: float
     ) -> None:
-        """Keep a correction, masked. One with the same words in the same project takes its place."""
+        """Add a correction, masked, replacing one with the same words in the same project."""
         from brim.masking import mask
 
         text, call = cut(mask(" ".join(text.split())), LONGEST_TEXT), cut(mask(" ".join(call.split())), LONGEST_CALL)
         if not text or not os.path.isdir(os.path.dirname(self.path)):  # don't recreate a folder that the user deleted
             return
 
-        def added(found: dict[str, Any]) -> None:
+        with self._changing() as found:
             number = found["next"]
             new = Suggestion(number, text, call, agent, project or "", session, time)
             same = text.lower(), new.project
             others = [each for each in found["waiting"] if (each["text"].lower(), each["project"]) != same]
             found.update(next=number + 1, waiting=[*others, new.to_dict()][-MOST:])
-
-        self._change(added)
 
     def find(self, number: int) -> Suggestion:
         """Return the correction *number*."""
@@ -88,19 +86,18 @@ class Suggestions:
         raise InputError(f"no correction {number} waits: 'brim rules review' lists them")
 
     def take(self, number: int) -> Suggestion:
-        """Take the correction *number* off the list, and return it."""
+        """Remove the correction *number*, and return it."""
         taken = self.find(number)
-
-        def without(found: dict[str, Any]) -> None:
+        with self._changing() as found:
             found["waiting"] = [each for each in found["waiting"] if each.get("number") != number]
-
-        self._change(without)
         return taken
 
-    def _change(self, change: Callable[[dict[str, Any]], None]) -> None:
+    @contextmanager
+    def _changing(self) -> Iterator[dict[str, Any]]:
+        """Hand out what the file holds, under its lock, and write it back."""
         with locked(f"{self.path[:-5]}.lock", patience=PATIENCE):
             found = _read(self.path)
-            change(found)
+            yield found
             replace_file(self.path, json.dumps(found).encode("utf-8", "replace"), durable=False)
 
 
@@ -110,7 +107,7 @@ def cut(text: str, most: int) -> str:
 
 
 def _read(path: str) -> dict[str, Any]:
-    """Return what the file holds, without what isn't a correction."""
+    """Return the content of the file, without entries that aren't corrections."""
     found: Any = None
     with suppress(OSError, ValueError, RecursionError):
         found = json.loads(read_safely(path, at_most=LARGEST))

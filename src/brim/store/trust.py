@@ -1,13 +1,12 @@
-"""Which projects may steer an agent.
+"""Which projects may steer an agent, and which calls are allowed despite a rule.
 
-What lies in a cloned project is someone else's word. Hooks and servers use a project's ``.brim/`` only if a person
-has said so here, for the folder that it was then: a folder that was put in its place is another one. The list is
-``trust.json`` in the user's folder, which no project can reach. It holds a secret mark for each project, and the
-project's ``.brim/trusted`` holds the same: another clone has the path, and may even have the number of the folder on
-the disk, but never the mark.
+Anyone may have written what is in a cloned project. So hooks and servers use a project's ``.brim/`` only after the user
+has trusted it. ``trust.json`` in the user's folder, which no project can reach, has a secret mark for each trusted
+project, and the project's ``.brim/trusted`` has the same mark. Another clone may have the same path, but not the mark.
 
-Trust is of content. The list also holds a digest of the project's settings as they were, and the user's database one of
-each rule (``Scopes.unagreed``): what changes later by other ways than brim is left out until a person agrees to it.
+Users trust contents, not just a folder. ``trust.json`` also has a digest of the project's settings, and the user's
+database has one of each rule (``Scopes.unagreed``). Whatever changes later without brim is left out until the user
+agrees to it.
 """
 
 from __future__ import annotations
@@ -17,9 +16,8 @@ import os
 import stat
 from contextlib import suppress
 
-from brim._sha import sha256_hex
 from brim.errors import InputError, StoreError
-from brim.files import locked, open_safely, read_safely, replace_file
+from brim.files import locked, open_safely, read_safely, replace_file, sha256_hex
 from brim.store.project import FILE, make_folder
 
 TYPE_CHECKING = False
@@ -27,10 +25,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from brim.store.database import Database
+    from brim.store.store import Store
+
 NAME = "trust.json"
 
 MARKS = "trusted"
-"""The file in ``.brim`` with the marks of those who trust it, one a line: a container may have a user's folder too."""
+"""The file in ``.brim`` with one mark a line: a container may have a user's folder of its own."""
 
 LARGEST = 10_000
 """Characters of marks that are read."""
@@ -42,11 +43,11 @@ UNREADABLE = "?"
 """The digest of settings that can't be read: it never counts as agreed to."""
 
 SECRET = "secret"  # noqa: S105 - a file name
-"""The file in the user's folder with the secret that marks what was made here."""
+"""The file in the user's folder with the secret that marks memory made on this machine."""
 
 
 def user_secret(user_folder: str) -> str:
-    """Return the user's own secret, made now if there is none. It never leaves the user's folder."""
+    """Return the user's secret, which is created if it's missing and never leaves the user's folder."""
     path = os.path.join(user_folder, SECRET)
     found = _secret_in(path)
     if not found:
@@ -60,7 +61,7 @@ def user_secret(user_folder: str) -> str:
 
 
 def _adopt_memory(user_folder: str, secret: str) -> None:
-    """Mark the memory that 0.1 made. The user's own notes on a session say where it kept its memory."""
+    """Mark memory that 0.1 made: the user's notes on each session say where it is."""
     from brim.scratch.folder import foreign_folders, mark_folder, owner_of
 
     notes, roots = os.path.join(user_folder, "state"), {}
@@ -76,7 +77,7 @@ def _adopt_memory(user_folder: str, secret: str) -> None:
 
 
 def _secret_in(path: str) -> str:
-    """Return the secret in *path*; empty if it is missing or not whole, or others may have read or written it."""
+    """Return the secret in *path*; empty if it's missing or incomplete, or if other users had access to it."""
     try:
         with os.fdopen(open_safely(path), "rb") as file:
             status, text = os.fstat(file.fileno()), file.read(LARGEST).decode("ascii", "replace").strip()
@@ -89,7 +90,7 @@ def _secret_in(path: str) -> str:
 
 
 def is_trusted(project: str, user_folder: str) -> bool:
-    """Whether *project* is the very folder that was trusted, and its ``.brim`` is this user's. In doubt it is not."""
+    """Whether the user has trusted this very folder, and owns its ``.brim``. If that can't be read: no."""
     try:
         path = os.path.realpath(project)
         mark = _read(user_folder).get(path, {}).get("mark")
@@ -108,8 +109,8 @@ def trust(
 ) -> None:
     """Let hooks and servers use the ``.brim`` of *project* as it is now.
 
-    *rules* (digests by id) and *settings* (``settings_digest``) are what a person was shown, if one was: what was
-    changed since then isn't agreed to.
+    *rules* (digests by id) and *settings* (``settings_digest``) are what the person was shown, if anything: later
+    changes aren't agreed to.
     """
     path = os.path.realpath(project)
     if not os.path.isdir(path):
@@ -140,9 +141,9 @@ def settings_agreed(project: str, user_folder: str) -> str | None:
 
 
 def agree_to_settings(project: str, user_folder: str, settings: str) -> None:
-    """Note that the user agrees to *settings*, a digest, of *project*, if it is trusted.
+    """Note that the user agrees to the *settings* (a digest) of *project*, if it is trusted.
 
-    If 0.1 did that, they agree to its rules too, as they are now.
+    If 0.1 trusted it, they agree to its present rules, too.
     """
     from brim.store.scopes import open_scopes
 
@@ -158,7 +159,7 @@ def agree_to_settings(project: str, user_folder: str, settings: str) -> None:
 
 
 def _agree_to_rules(project: str, user_folder: str, *, now: float, shown: Mapping[str, str] | None) -> None:
-    """Agree to the rules of *project*. Their summaries are made again: an agent is told what the person was shown."""
+    """Agree to the rules of *project*. Summaries are rewritten, so that agents are told what the person was shown."""
     from brim.store.scopes import open_scopes
 
     if not os.path.lexists(os.path.join(project, ".brim", FILE)):
@@ -172,7 +173,7 @@ def _agree_to_rules(project: str, user_folder: str, *, now: float, shown: Mappin
 
 
 def untrust(project: str, user_folder: str, *, now: float) -> bool:
-    """Take that back; whether it was trusted."""
+    """Stop trusting *project*; return whether it was trusted."""
     path = os.path.realpath(project)
     if path not in _read(user_folder):
         return False
@@ -185,11 +186,11 @@ def _is_ours(project: str) -> bool:
     try:
         return not hasattr(os, "getuid") or os.stat(folder).st_uid == os.getuid()
     except FileNotFoundError:
-        return True  # nothing to use yet; what is made there later is made by this user, or is not used
+        return True  # there's nothing to use yet
 
 
 def _marks(project: str) -> list[str]:
-    """Return the marks in *project*; a link is not followed, and a pipe not waited for."""
+    """Return the marks in *project*, without following a link or waiting for a pipe."""
     try:
         handle = open_safely(os.path.join(project, ".brim", MARKS))
     except FileNotFoundError:
@@ -227,7 +228,7 @@ def _read(user_folder: str) -> dict[str, dict[str, Any]]:
 
 
 def _change(user_folder: str, project: str, event: str, now: float, settings: str = "") -> None:
-    """Write the list. The user's database is locked meanwhile, so that two changes do not undo each other."""
+    """Change ``trust.json``. The user's database is locked, so that two changes can't undo each other."""
     from brim.store.events import Event
     from brim.store.store import open_store
 
@@ -251,3 +252,46 @@ def _write(path: str, text: str) -> None:
         replace_file(path, text.encode())
     except OSError as error:
         raise StoreError(f"{path}: cannot be written: {error.strerror or error}; it is as it was") from None
+
+
+# Calls that a rule refuses ------------------------------------------------------------------------------------------
+
+
+OWN = "brim"
+"""Stands for a rule's id where brim protects itself."""
+ONCE, SESSION = "once", "session"
+HOUR = 3600.0
+
+
+def allow(store: Store, rule: str, place: str, *, session: str, now: float) -> None:
+    """Allow what *rule* refuses: in *session*, or once within the hour if that is empty.
+
+    *store* is the user's: nothing in a project's file can give a permission. *place* is ``user``, or the key of the
+    project whose rule it is.
+    """
+    until = repr(now if session else now + HOUR)
+    with store.writing() as database:
+        database.note({_permission(rule, place, session): until})
+
+
+def is_allowed(database: Database, rule: str, place: str, *, session: str, now: float) -> str:
+    """Return how a call in *session* is allowed, ``session`` or ``once``; empty if it isn't. *database* is the user's.
+
+    Nothing is used up: see ``use_up``.
+    """
+    once, lasting = _permission(rule, place, ""), _permission(rule, place, session)
+    found = database.notes((once, lasting))
+    if session and lasting in found:
+        return SESSION
+    return ONCE if 0 <= float(found.get(once, 0)) - now <= HOUR else ""  # a clock that is set back gains no time
+
+
+def use_up(store: Store, rule: str, place: str) -> bool:
+    """Use up a permission for one call; return whether it was still there. Of two calls at once, one gets it."""
+    with store.writing() as database:
+        return bool(database.run("DELETE FROM meta WHERE key = ?", (_permission(rule, place, ""),)))
+
+
+def _permission(rule: str, place: str, session: str) -> str:
+    """Return the key of a permission in the user's file: for *session*, or once if that is empty."""
+    return f"allow {SESSION} {session[:200]} {place} {rule}" if session else f"allow {ONCE} {place} {rule}"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Protocol
 
-from brim.models.response import read_response
+from brim.models.usage import read_response
 from brim.record import Value
 from brim.tokens.calibrate import MAX_RATIO, MIN_RATIO, CalibrationStore, learn
 from brim.tokens.costs import MessageCosts, message_costs

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from brim.errors import InputError
-from brim.models.windows import window_from_error
+from brim.models.overrides import window_from_error
 from brim.tokens.approximate import ApproximateTokenCounter
 from brim.tracking.estimate import Contents, anchored, by_length, length_of
 from brim.tracking.events import Compaction, End, Event, Message, ModelSeen, RunTotal, Usage

@@ -9,7 +9,7 @@ compaction left.
 from __future__ import annotations
 
 from brim.models.light import UNKNOWN_WINDOW, lookup
-from brim.models.windows import window_of
+from brim.models.overrides import window_of
 from brim.record import Record
 from brim.tracking.estimate import prompt_of
 from brim.tracking.readers.fields import SYNTHETIC, Bounded, is_short_for, model_key, model_spellings

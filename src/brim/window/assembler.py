@@ -15,7 +15,7 @@ from brim.history.draft import draft, whole_number
 from brim.history.formats import provider_of, read
 from brim.models.light import input_within, lookup
 from brim.models.names import clean
-from brim.models.windows import window_of
+from brim.models.overrides import window_of
 from brim.tokens.costs import message_costs
 from brim.tokens.count import Count
 from brim.tokens.messages.fields import get, is_mapping, is_sequence, string

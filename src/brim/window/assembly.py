@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from brim.figures import counted
 from brim.history import Provider, Receipt
 from brim.record import Value
 from brim.tokens.count import Count
@@ -59,15 +60,11 @@ class Section(Value):
         Empty for the framing.
         """
         kind = "message" if self.name in ("history", "current_message") else "item"
-        words = [_many(self.items, kind)] if self.items or self.dropped else []
+        words = [counted(self.items, kind)] if self.items or self.dropped else []
         if self.dropped:
-            gone = _many(len(self.dropped), "unit") if self.name == "history" else f"{len(self.dropped):,}"
+            gone = counted(len(self.dropped), "unit") if self.name == "history" else f"{len(self.dropped):,}"
             words.append(f"{gone} dropped")
         return ", ".join(words)
-
-
-def _many(count: int, kind: str) -> str:
-    return f"{count:,} {kind}{'' if count == 1 else 's'}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

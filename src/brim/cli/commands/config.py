@@ -21,10 +21,9 @@ from brim.cli.options import (
     working_folder,
 )
 from brim.cli.output import emit, heading, home_path, note, table, terminal_width
-from brim.config.edit import REMOVED, SettingEdit, config_file
 from brim.config.places import config_paths
 from brim.config.settings import Setting
-from brim.config.text import KNOWN, unknown
+from brim.config.text import KNOWN, UNSET, SettingEdit, config_file, unknown
 from brim.config.values import Config
 from brim.errors import InputError
 
@@ -143,7 +142,7 @@ def show_setting(edit: SettingEdit) -> None:
 
 
 def _unset(options: Namespace) -> int:
-    edit = SettingEdit(os.environ, working_folder(), options.key, REMOVED, options.scope or "user")
+    edit = SettingEdit(os.environ, working_folder(), options.key, UNSET, options.scope or "user")
     if not edit.changes and options.key not in KNOWN:
         raise InputError(unknown(options.key))
     edit.write(here().save_settings)

@@ -1,8 +1,8 @@
 """Did this lead anywhere?
 
 Bottom up: ``commands`` reads a shell command, ``edits`` what a call changes in files. A ``step`` is a call with its
-end: a failure, an answer, a refusal or an interrupt. ``repeats`` and ``setbacks`` are the rules. The ``detector`` gives
-every step of every agent to all of them.
+end: a failure, an answer, a refusal or an interrupt. ``rules`` has the rules that find dead ends, and the detector that
+gives every step of every agent to all of them.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from brim._lazy import exports
 
 TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
-    from brim.scratch.dead_ends.detector import DeadEndDetector as DeadEndDetector
+    from brim.scratch.dead_ends.rules import DeadEndDetector as DeadEndDetector
     from brim.scratch.dead_ends.step import RULES as RULES
     from brim.scratch.dead_ends.step import STATUSES as STATUSES
     from brim.scratch.dead_ends.step import DeadEnd as DeadEnd
 
-__getattr__, __dir__ = exports(__name__, detector="DeadEndDetector", step="DeadEnd RULES STATUSES")
+__getattr__, __dir__ = exports(__name__, rules="DeadEndDetector", step="DeadEnd RULES STATUSES")

@@ -8,11 +8,10 @@ difference, and tells progress.
 from __future__ import annotations
 
 import re
-from functools import cache, cached_property
+from functools import cached_property
 
-from brim._sha import sha256_hex
 from brim.behaviors.shell import unwrapped
-from brim.files import data_lines, data_rows
+from brim.files import data_lines, data_rows, sha256_hex
 from brim.record import Record
 from brim.scratch.calls import EXIT, exit_code
 from brim.scratch.dead_ends.commands import any_of, check_in, parts, polls, unfiltered, writes
@@ -22,7 +21,6 @@ from brim.scratch.quotes import begun, masked_line, telling_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from re import Pattern
     from typing import Any
 
     from brim.scratch.dead_ends.commands import Check, Part
@@ -112,8 +110,8 @@ class Rule:
         """Return what is new or changed by *step*."""
         raise NotImplementedError
 
-    def person_spoke(self) -> list[DeadEnd]:
-        """Return what is new or changed because a person wrote something."""
+    def person_spoke(self, _: Message, /) -> list[DeadEnd]:
+        """Return what is new or changed because a person wrote a message."""
         return []
 
     def turn_ended(self) -> list[DeadEnd]:
@@ -225,7 +223,8 @@ def outcome(result: ToolResult, tool: str, command: list[Part], hidden: Check | 
     if not result.error:
         return _quiet_end(result.text, hidden)
     head = result.text[:600]
-    if why := next((why for why, found in _refused() if found.match(head.lstrip())), ""):
+    refused = data_rows(__file__, "refused.tsv")
+    if why := next((why for why, pattern in refused if re.match(pattern, head.lstrip(), re.IGNORECASE)), ""):
         return Outcome(why)
     if tool == "shell":
         if exit_code(result) == 1 and _answers(command, result.text):
@@ -239,11 +238,6 @@ def outcome(result: ToolResult, tool: str, command: list[Part], hidden: Check | 
 
 def _ends(text: str, most: int) -> str:
     return text if len(text) < 2 * most else f"{text[:most]}\n{text[-most:]}"
-
-
-@cache
-def _refused() -> list[tuple[str, Pattern[str]]]:
-    return [(why, re.compile(text, re.IGNORECASE)) for why, text in data_rows(__file__, "refused.tsv")]
 
 
 def _answers(command: list[Part], text: str) -> bool:

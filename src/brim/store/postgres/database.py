@@ -1,7 +1,7 @@
-"""One schema of brim's in a PostgreSQL server: opened, brought up to date; SQL of SQLite, and errors in words.
+"""Opens and migrates brim's schema in a PostgreSQL server, and runs SQLite's statements there.
 
-Texts compare byte by byte there as in SQLite, and every transaction that writes holds the schema's one lock from its
-beginning, so the modules that keep rules and money work on both. What a commit has returned is on the server's disk.
+As in SQLite, texts compare byte by byte, and every transaction that writes holds the schema's one lock from its start.
+So the modules for rules and money work on both. A transaction is on the server's disk when its commit returns.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any, Self
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from brim.errors import InputError, StoreError
-from brim.store.database import QUERY, TIMEOUT, VERSION, Database
+from brim.store.database import QUERY, TIMEOUT, VERSION, Database, closed_on_error
 
 try:
     import psycopg
-    from psycopg import errors, sql
+    from psycopg import sql
     from psycopg.conninfo import conninfo_to_dict
 except ImportError:  # pragma: no cover - the tests have it
     raise StoreError(
@@ -60,18 +60,15 @@ _PLACE = re.compile(r"\?(\d*)")
 def open_postgres(
     address: str, *, migrate: bool = True, timeout: float = TIMEOUT, readonly: bool = False
 ) -> PostgresDatabase:
-    """Open the schema of brim's at *address*; it is made or brought up to date unless *migrate* is False."""
+    """Open brim's schema at *address*; it's created or migrated unless *migrate* is False."""
     database = PostgresDatabase(address, timeout=timeout, readonly=readonly)
-    try:
+    with closed_on_error(database):
         bring_up_to_date(database, migrate=migrate)
-    except BaseException:
-        database.close()
-        raise
     return database
 
 
 def bring_up_to_date(database: PostgresDatabase, *, migrate: bool) -> None:
-    """Run the migrations that *database* lacks, whichever of several processes comes first."""
+    """Run the missing migrations. Several processes may do this at once."""
     found = _found(database)
     versions = f"(version {found} of the schema; this one reads {NEWEST})"
     if found > NEWEST:
@@ -94,7 +91,7 @@ def bring_up_to_date(database: PostgresDatabase, *, migrate: bool) -> None:
 
 
 def _found(database: PostgresDatabase) -> int:
-    """Return the version of the schema, 0 if it is missing or empty; raise if it isn't brim's."""
+    """Return the version of the schema, 0 if it's missing or empty; raise if it isn't brim's."""
     tables = {
         row[0]: row[1]
         for row in database.rows(
@@ -117,7 +114,7 @@ def _found(database: PostgresDatabase) -> int:
 class PostgresDatabase(Database):
     """A connection to PostgreSQL. One object serves many threads, one at a time, and goes on after a fork.
 
-    A connection that was lost is made again by the next call.
+    After the connection is lost, the next call opens a new one.
     """
 
     def __init__(self, address: str, *, timeout: float = TIMEOUT, readonly: bool = False) -> None:
@@ -154,7 +151,7 @@ class PostgresDatabase(Database):
         return row[0] if row else None
 
     def _execute(self, statement: bytes, values: Sequence[object] | None = None) -> psycopg.Cursor[Any]:
-        """Run *statement*; outside of a transaction a second time if the connection was lost meanwhile."""
+        """Run *statement*; outside of a transaction, try again if the connection was lost."""
         with self._using() as link:
             try:
                 with _in_words(self):
@@ -169,7 +166,7 @@ class PostgresDatabase(Database):
 
     @contextmanager
     def writing(self) -> Iterator[Self]:
-        """Make everything inside one transaction, which has the schema's lock from its beginning."""
+        """Open a transaction that holds the schema's lock from the start."""
         if self.readonly:
             raise StoreError(f"{self.path}: the server is read-only, so nothing can be stored", "read-only")
         with self.transaction("BEGIN"):
@@ -180,13 +177,13 @@ class PostgresDatabase(Database):
 
     @contextmanager
     def reading(self) -> Iterator[Self]:
-        """Let everything that is read inside be of one moment, even if others write meanwhile."""
+        """Read one consistent state inside, even if others write at the same time."""
         with self.transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"):
             yield self
 
     @contextmanager
     def transaction(self, begin: str) -> Iterator[None]:
-        """Let everything inside be one transaction; inside another it is part of that."""
+        """Open a transaction, or join the one that is open."""
         with self._using():
             if self._depth:
                 yield
@@ -207,7 +204,7 @@ class PostgresDatabase(Database):
 
     @contextmanager
     def _using(self) -> Iterator[psycopg.Connection[Any]]:
-        """Hand out the connection to this thread alone; it is made if there is none, or it was lost."""
+        """Yield the connection to this thread alone; open one if there is none or it was lost."""
         if self._process != os.getpid():  # the connection is the parent's, and a thread of it may have the lock
             self._abandoned.append(self._link)
             self._process, self._lock, self._link, self._depth = os.getpid(), threading.RLock(), None, 0
@@ -219,7 +216,7 @@ class PostgresDatabase(Database):
     def _connected(self) -> psycopg.Connection[Any]:
         with _in_words(self):
             link = psycopg.connect(**self._settings, autocommit=True, cursor_factory=psycopg.RawCursor)
-        try:
+        with closed_on_error(link):
             if link.info.server_version < OLDEST_SERVER:
                 version = f"{link.info.server_version // 10_000}.{link.info.server_version % 10_000}"
                 raise StoreError(f"{self.path}: is PostgreSQL {version}: brim needs 14 or newer", "refused")
@@ -241,18 +238,15 @@ class PostgresDatabase(Database):
                     "ELSE current_setting('synchronous_commit') END, FALSE)"
                 ).fetchone()
             self.readonly = self.readonly or (found is not None and found[0] == "on")
-        except BaseException:
-            link.close()
-            raise
         return link
 
     def stamp(self) -> tuple[int, int]:
-        """Return two numbers of which one is another if something may have been changed meanwhile."""
+        """Return two numbers that change if something may have changed."""
         self._changes += 0 if self._depth else 1
         return self._changes, 0
 
     def problems(self) -> list[str]:
-        """Return what is wrong with the schema; PostgreSQL looks after its files itself."""
+        """Return problems with the schema; PostgreSQL checks its files itself."""
         bring_up_to_date(self, migrate=False)
         return []
 
@@ -302,7 +296,7 @@ def _settings(address: str) -> tuple[dict[str, Any], str, str]:
 
 @lru_cache(512)
 def translated(statement: str) -> bytes:
-    """Return a *statement* for SQLite as PostgreSQL takes it.
+    """Return a *statement* for SQLite as one for PostgreSQL.
 
     >>> translated("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)")
     b'INSERT INTO meta (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value'
@@ -327,7 +321,7 @@ def translated(statement: str) -> bytes:
 
 
 def _kept(value: object) -> object:
-    """Return *value* as PostgreSQL can hold it, with a type that follows from where it goes."""
+    """Return *value* in a form that PostgreSQL can store and convert to the column's type."""
     if type(value) is int:
         if not -(1 << 63) <= value < 1 << 63:
             raise InputError("a number is too large to be stored: at most 19 digits")
@@ -354,47 +348,34 @@ def _in_words(database: PostgresDatabase) -> Iterator[None]:
         yield
     except psycopg.Error as error:
         said = " ".join(str(error).split())[:200]
-        lost = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
-        reason, what = ("lost", _LOST) if lost else ("failed", "PostgreSQL has refused a statement")
-        for kinds, pattern, *words in _WORDS:
-            if isinstance(error, kinds) or (lost and pattern and re.search(pattern, said)):
-                reason, what = words
-                break
+        is_lost = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+        state = error.sqlstate or ""
+        if is_lost and not state:  # a connection that is refused has only a text
+            state = next((state for pattern, state in _REFUSED if re.search(pattern, said)), "")
+        otherwise = ("lost", _LOST) if is_lost else ("failed", "PostgreSQL has refused a statement")
+        reason, what = _WORDS.get(state) or _WORDS.get(state[:2], otherwise)
         raise StoreError(f"{database.path}: {what} ({said})", reason) from None
 
 
 _NO_RIGHTS = "this user of PostgreSQL may not do that: the owner of brim's schema must GRANT it"
 _LOST = "PostgreSQL can't be reached: check that it runs and that the address is right"
-_WORDS: tuple[tuple[tuple[type[psycopg.Error], ...], str, str, str], ...] = (
-    (
-        (errors.InvalidPassword, errors.InvalidAuthorizationSpecification),
-        "password|authentication|pg_hba|role .* does not exist",
-        "refused",
-        "PostgreSQL doesn't let this user in: check the user, and the password in the address, PGPASSWORD or ~/.pgpass",
-    ),
-    (
-        (errors.InvalidCatalogName,),
-        "database .* does not exist",
-        "missing",
-        "there is no such database: create it with 'createdb', or name another",
-    ),
-    (
-        (errors.InsufficientPrivilege,),
-        "",
-        "refused",
-        _NO_RIGHTS,
-    ),
-    ((errors.ReadOnlySqlTransaction,), "", "read-only", "the server is read-only, so nothing can be stored"),
-    ((errors.DiskFull,), "", "full", "the server's disk is full, so nothing was stored; make room and try again"),
-    ((errors.LockNotAvailable,), "", "busy", "other processes are writing; try again"),
-    ((errors.TooManyConnections,), "too many", "busy", "the server has too many connections; try again"),
-    (
-        (errors.DeadlockDetected, errors.SerializationFailure, errors.UniqueViolation),
-        "",
-        "conflict",
-        "two processes got in each other's way",
-    ),
-    ((errors.QueryCanceled,), "", "failed", "a query took too many seconds and was stopped"),
-    ((errors.UndefinedTable, errors.UndefinedFunction, errors.UndefinedColumn), "", "damaged", "brim's tables changed"),
+_LOGIN = "PostgreSQL doesn't let this user in: check the user, and the password in the address, PGPASSWORD or ~/.pgpass"
+_WORDS = {
+    "28": ("refused", _LOGIN),
+    "3D": ("missing", "there is no such database: create it with 'createdb', or name another"),
+    "42501": ("refused", _NO_RIGHTS),
+    "25006": ("read-only", "the server is read-only, so nothing can be stored"),
+    "53100": ("full", "the server's disk is full, so nothing was stored; make room and try again"),
+    "53300": ("busy", "the server has too many connections; try again"),
+    "55P03": ("busy", "other processes are writing; try again"),
+    **dict.fromkeys(("40001", "40P01", "23505"), ("conflict", "two processes got in each other's way")),
+    "57014": ("failed", "a query took too many seconds and was stopped"),
+    **dict.fromkeys(("42P01", "42883", "42703"), ("damaged", "brim's tables changed")),
+}
+"""A reason and a sentence for each SQLSTATE, or class of them (its first two characters)."""
+_REFUSED = (
+    ("password|authentication|pg_hba|role .* does not exist", "28"),
+    ("database .* does not exist", "3D"),
+    ("too many", "53300"),
 )
-"""What PostgreSQL calls an error, and says when it refuses a connection: a reason, and a sentence for a person."""
+"""What PostgreSQL says when it refuses a connection, and the SQLSTATE that it means."""

@@ -1,9 +1,9 @@
 """``PostgresLedger``: the ledger of many machines.
 
-A hot scope lets PostgreSQL make one commit per flush of its disk, whatever the isolation level. So what several threads
-reserve, settle and release meanwhile waits in a line, and is done together: one call of the SQL function
-``spend_together``, in the order of arrival, with one commit. What takes more than sums to decide (a person is to be
-asked, a lease has ended, a period begins) is done by the same code as in SQLite, under a lock that keeps others out.
+In a busy scope, PostgreSQL makes one commit per flush of its disk, whatever the isolation level. So requests of several
+threads to reserve, settle and release wait in a queue and are done together: one call of the SQL function
+``spend_together``, in the order of arrival, with one commit. Cases that need more than sums (a person has to be asked,
+a lease has ended, a period begins) use the same code as SQLite, under a lock.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Done = Reservation | Exception
 
 
 class Line:
-    """Orders that wait, and the one thread that does them."""
+    """The queue of orders, and the one thread that does them."""
 
     def __init__(self) -> None:
         self.process = os.getpid()
@@ -45,9 +45,9 @@ class Line:
         self.worker = ThreadPoolExecutor(1, "brim-spending")
         self.thread = 0
         self.due = False
-        """Whether the thread is about to look at what waits."""
+        """Whether the thread is about to look at the queue."""
         self.taken = 0
-        """How many of them are being done."""
+        """How many orders are being done."""
 
 
 class PostgresLedger(StoredLedger):
@@ -80,7 +80,7 @@ class PostgresLedger(StoredLedger):
         return self._database
 
     def close(self) -> None:
-        """Do what waits, and close the connection. Closing twice does nothing."""
+        """Do the waiting orders, and close the connection. Closing twice does nothing."""
         line, self._line = self._line, None
         if line is not None and line.process == os.getpid():
             line.worker.shutdown()
@@ -88,7 +88,7 @@ class PostgresLedger(StoredLedger):
 
     @property
     def waiting(self) -> int:
-        """How many requests of this process wait or are being done."""
+        """How many requests of this process are waiting or being done."""
         return len(self._line.waiting) + self._line.taken if self._line is not None else 0
 
     def _now(self) -> float:
@@ -115,24 +115,21 @@ class PostgresLedger(StoredLedger):
         return done.result()
 
     def _serve(self, line: Line) -> None:
-        """Do everything that waits."""
-        line.thread, line.due = get_ident(), False  # who comes from now on lets it look again
+        """Do all waiting orders."""
+        line.thread, line.due = get_ident(), False  # an order that comes from now on starts another round
         while line.waiting:
             line.taken = min(MOST, len(line.waiting))
             taken = [line.waiting.popleft() for _ in range(line.taken)]
-            self._finish(taken)
+            done = self._do([order for order, _ in taken])
+            for (_, future), each in zip(taken, done, strict=True):
+                if isinstance(each, Exception):
+                    future.set_exception(each)
+                else:
+                    future.set_result(each)
             line.taken = 0
 
-    def _finish(self, taken: list[tuple[Order, Future[Reservation]]]) -> None:
-        done = self._do([order for order, _ in taken])
-        for (_, future), each in zip(taken, done, strict=True):
-            if isinstance(each, Exception):
-                future.set_exception(each)
-            else:
-                future.set_result(each)
-
     def _do(self, orders: list[Order]) -> list[Done]:
-        """Return what becomes of each of *orders*; while the server is away they wait, up to the timeout."""
+        """Return the result of each of *orders*. If the server is down, they wait until the timeout."""
         done: dict[int, Done] = {}
         until, pause = time.monotonic() + self._timeout, 0.01
         while True:
@@ -150,7 +147,7 @@ class PostgresLedger(StoredLedger):
             return [done[number] for number in range(len(orders))]
 
     def _together(self, orders: list[Order], left: list[int], done: dict[int, Done]) -> None:
-        """Do the orders with the numbers *left*, and put what becomes of them into *done*."""
+        """Do the orders with the numbers *left*, and put their results into *done*."""
         paths = {number: path for number in left if (path := _path(orders[number]))}
         done |= self._in_one_call(orders, paths) if paths else {}
         hard = [number for number in left if number not in done]
@@ -166,7 +163,7 @@ class PostgresLedger(StoredLedger):
         done |= found
 
     def _in_one_call(self, orders: list[Order], paths: dict[int, list[str]]) -> dict[int, Done]:
-        """Return what became of the orders that *paths* are for, without those that take more than sums."""
+        """Return the results of the orders in *paths*, except for those that need more than sums."""
         names = [EVERYWHERE, *sorted({name for path in paths.values() for name in path})]
         places = {name: place for place, name in enumerate(names, 1)}
         requests = [
@@ -191,7 +188,7 @@ class PostgresLedger(StoredLedger):
         return {number: self._read(orders[number], answer) for number, answer in found if answer is not None}
 
     def _read(self, order: Order, answer: Any) -> Done:
-        """Return the reservation that *answer* is about, or why it was refused."""
+        """Return the reservation in *answer*, or the error if it was refused."""
         state, *fields = answer
         if state == "refused":
             table, row = fields
@@ -206,7 +203,7 @@ class PostgresLedger(StoredLedger):
 
 
 def _path(order: Order) -> list[str]:
-    """Return the scopes that *order* counts against; none if it takes more than sums, or its scope isn't known."""
+    """Return the scopes that *order* counts against; none if it needs more than sums, or its scope isn't known."""
     if order.kind == "record" or order.purpose or not "".join(order.made_with).isprintable():
         return []
     try:
