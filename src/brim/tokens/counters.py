@@ -74,10 +74,11 @@ class VocabularyCounter:
 
     def costs(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> MessageCosts:
         """Return the tokens of each message, which add up to ``count_messages``."""
-        from brim.tokens.costs import costs_of
+        from brim.tokens.costs import MessageCosts
 
-        ratio = self._ratio()
-        return costs_of(self._tally(messages, tools, None), self._scaled, ratio.basis if ratio else None)
+        tally, ratio = self._tally(messages, tools, None), self._ratio()
+        own, basis = self._scaled(tally), ratio.basis if ratio else None
+        return MessageCosts(own.per_message, own.fixed, lambda kept: self._scaled(tally.only(kept)).count_on(basis))
 
     def _tally(self, messages: Sequence[Any], tools: Sequence[Any] | None, framing: Framing | None) -> Tally:
         from brim.tokens.messages import measure
