@@ -61,14 +61,9 @@ def kind_of(block: object) -> str:
     return "text" if isinstance(block, str) else string(get(block, "type"))
 
 
-def is_server_result(kind: str) -> bool:
-    """Whether a block of this type answers one of the provider's own calls."""
-    return kind.endswith("_tool_result")
-
-
 def is_server_kind(kind: str) -> bool:
-    """Whether a block of this type belongs to one of the provider's own tools."""
-    return kind in SERVER_CALLS or is_server_result(kind)
+    """Whether a block of this type belongs to one of the provider's own tools: a call, or a result."""
+    return kind in SERVER_CALLS or kind.endswith("_tool_result")
 
 
 def is_directive(message: object) -> bool:
@@ -104,7 +99,7 @@ def read_message(index: int, message: object) -> Entry:
     kinds = [kind for kind, _ in blocks]
     calls = [call_of(block) for kind, block in blocks if kind == "tool_use"]
     begun = [string(get(block, "id")) for kind, block in blocks if kind in SERVER_CALLS]
-    ended = [string(get(block, "tool_use_id")) for kind, block in blocks if is_server_result(kind)]
+    ended = [string(get(block, "tool_use_id")) for kind, block in blocks if kind.endswith("_tool_result")]
     others = [kind for kind in kinds if kind not in THINKING and not is_server_kind(kind)]
     ranks = [0 if kind == "tool_result" else 2 if kind == "tool_use" else 1 for kind in others]
     return Entry(
@@ -217,13 +212,14 @@ def unpaired_server_tools(turns: Iterable[Turn]) -> Iterator[Block]:
         is_over = turn.role != "system" and any(block.kind != "tool_result" for block in turn.blocks)
         if turn.role == "assistant" or not (is_over or turn is NO_TURN):
             continue
-        answered = {block.id for block in going_on if is_server_result(block.kind)}
+        answered = {block.id for block in going_on if block.kind.endswith("_tool_result")}
         called: set[str] = set()
         for block in going_on:
-            is_call = block.kind in SERVER_CALLS
-            called.update([block.id] if is_call else [])
-            is_unanswered = is_call and is_over and block.id not in answered
-            if is_unanswered or (is_server_result(block.kind) and block.id not in called):
+            if block.kind in SERVER_CALLS:
+                called.add(block.id)
+                if is_over and block.id not in answered:
+                    yield block
+            elif block.kind.endswith("_tool_result") and block.id not in called:
                 yield block
         going_on = []
 
@@ -285,16 +281,12 @@ def _check_system(turns: list[Turn]) -> Iterator[Violation]:
 
 def _check_compaction(history: Sequence[Entry]) -> Iterator[Violation]:
     """A signed summary is the only one, and the first block of the conversation."""
-    found = [
-        (entry, at, block) for entry in history for at, block in enumerate(blocks_of(entry.wire)) if is_summary(block)
-    ]
-    if not any(get(block, "signature") is not None for _, _, block in found):
-        return
-    for entry, _, _ in found[:-1]:
+    found = summaries_of(history)
+    for entry, _ in found[:-1]:
         yield Violation(entry.index, "one-compaction", "a newer compaction follows: send only the last one")
-    entry, at, _ = found[-1]
-    if entry is not history[0] or at > 0 or entry.role == "system":
-        yield Violation(entry.index, "compaction-first", "a signed compaction must be the first block")
+    for entry, at in found[-1:]:
+        if entry is not history[0] or at > 0 or entry.role == "system":
+            yield Violation(entry.index, "compaction-first", "a signed compaction must be the first block")
 
 
 def _check_order(turns: list[Turn]) -> Iterator[Violation]:
@@ -312,13 +304,20 @@ def _check_order(turns: list[Turn]) -> Iterator[Violation]:
 # Repairing
 
 
+def summaries_of(owners: Iterable[Any]) -> list[tuple[Any, int]]:
+    """Return the entries or slots that hold summaries, each with the place of the summary; none if none is signed."""
+    blocks = [(owner, at, block) for owner in owners for at, block in enumerate(blocks_of(owner.wire))]
+    found = [(owner, at, block) for owner, at, block in blocks if is_summary(block)]
+    is_signed = any(get(block, "signature") is not None for _, _, block in found)
+    return [(owner, at) for owner, at, _ in found] if is_signed else []
+
+
 def drop_compacted(draft: Draft) -> None:
     """Remove what stands before the last signed summary, which must come first."""
-    blocks = [(slot, at, block) for slot in draft.slots for at, block in enumerate(blocks_of(slot.message))]
-    found = [(slot, at, block) for slot, at, block in blocks if is_summary(block)]
-    if not any(get(block, "signature") is not None for _, _, block in found):
+    found = summaries_of(draft.slots)
+    if not found:
         return
-    last, at, _ = found[-1]
+    last, at = found[-1]
     for slot in draft.slots[: draft.slots.index(last)]:
         draft.drop(slot, "compaction-first")
     if at > 0:
@@ -332,14 +331,14 @@ def kinds_in(slot: Slot) -> list[str]:
     return [kind_of(block) for block in blocks_of(slot.message)]
 
 
-def as_block(value: Any) -> Any:
-    """Return a text as a block, and a block as it is."""
-    return {"type": "text", "text": value} if isinstance(value, str) else value
+def as_blocks(values: Iterable[Any]) -> list[Any]:
+    """Return *values* with each text as a block."""
+    return [{"type": "text", "text": value} if isinstance(value, str) else value for value in values]
 
 
 def blocks_in(slot: Slot) -> list[Any]:
     """Return the blocks of a message, texts among them as blocks."""
-    return [as_block(block) for block in blocks_of(slot.message)]
+    return as_blocks(blocks_of(slot.message))
 
 
 def drop_empty(draft: Draft) -> None:
@@ -479,8 +478,13 @@ def pair_results(draft: Draft) -> None:
         if blocks:
             _add_results(draft, turns[at], blocks)
     for at, blocks in stubs.items():
-        if blocks:
-            _add_calls(draft, turns[at - 1] if at else None, turns[at], blocks)
+        if not blocks:
+            continue
+        # To the assistant's turn before the results, or as one.
+        before = turns[at - 1] if at and turns[at - 1].role == "assistant" else None
+        near = before.owners[-1] if before else next(slot for slot in turns[at].owners if slot in draft.slots)
+        place = draft.slots.index(near) + (before is not None)
+        draft.slots.insert(place, Slot(near.index, {"role": "assistant", "content": blocks}))
 
 
 def _stub_result(call: Call) -> dict[str, Any]:
@@ -492,16 +496,6 @@ def _stub_call(result: Call) -> dict[str, Any]:
 
 
 PAIRS = Pairs(("a result", "result"), "tool_use_id", "toolu_", _stub_result, _stub_call)
-
-
-def _add_calls(draft: Draft, before: Turn | None, turn: Turn, blocks: list[Any]) -> None:
-    """Add calls for the results in *turn*: to the assistant's turn before it, or as one."""
-    message = {"role": "assistant", "content": blocks}
-    if before is not None and before.role == "assistant":
-        draft.slots.insert(draft.slots.index(before.owners[-1]) + 1, Slot(before.owners[-1].index, message))
-    else:
-        first = next(slot for slot in turn.owners if slot in draft.slots)
-        draft.slots.insert(draft.slots.index(first), Slot(first.index, message))
 
 
 def _add_results(draft: Draft, turn: Turn, blocks: list[Any]) -> None:
@@ -561,7 +555,7 @@ def calls_last(draft: Draft) -> None:
         for block in late:
             edits.set(block)
         if late:
-            edits.set(calls[0], *(as_block(block.message) for block in late), calls[0].message)
+            edits.set(calls[0], *as_blocks(block.message for block in late), calls[0].message)
     edits.apply(draft)
 
 
@@ -622,16 +616,6 @@ def drop_last_thinking(draft: Draft) -> None:
 
 
 PASSES: tuple[Pass, ...] = (
-    *(
-        give_roles,
-        drop_compacted,
-        drop_empty,
-        split_messages,
-        place_system,
-        give_ids,
-        pair_results,
-        results_first,
-        calls_last,
-    ),
-    *(pair_server_tools, drop_last_thinking, begin_with_user),
+    *(give_roles, drop_compacted, drop_empty, split_messages, place_system, give_ids, pair_results),
+    *(results_first, calls_last, pair_server_tools, drop_last_thinking, begin_with_user),
 )

@@ -171,10 +171,8 @@ STRUCTURAL = frozenset(
 )
 """Faults of a translated message at any provider; others are Anthropic's alone."""
 OTHERS = {
-    "tool_use": "anthropic",
-    "tool_result": "anthropic",
-    "toolUse": "Amazon Converse",
-    "toolResult": "Amazon Converse",
+    **dict.fromkeys(("tool_use", "tool_result"), "anthropic"),
+    **dict.fromkeys(("toolUse", "toolResult"), "Amazon Converse"),
 }
 """Calls and results that only one format has."""
 
@@ -234,11 +232,8 @@ def _other_format(message: object, rules: Provider) -> str:
     if rules in ("anthropic", "responses") and filled(get(message, "tool_calls")):
         return TITLES["openai"]
     for block in listed(get(message, "content")):
-        kinds = [
-            string(get(block, "type")),
-            *(name for name in ("toolUse", "toolResult") if get(block, name) is not None),
-        ]
-        whose = next((OTHERS[kind] for kind in kinds if kind in OTHERS), rules)
+        named = next((name for name in ("toolUse", "toolResult") if get(block, name) is not None), "")
+        whose = OTHERS.get(string(get(block, "type"))) or OTHERS.get(named, rules)
         if whose != rules and not langchain_role(message):
             return TITLES["anthropic"] if whose == "anthropic" else whose
     return ""

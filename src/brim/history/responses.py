@@ -274,9 +274,7 @@ def _stub_call(output: Call) -> dict[str, Any]:
     return {"type": f"{output.kind}_call", "call_id": output.id, **extras[output.kind]}
 
 
-PAIRS = Pairs(
-    *(("an output", "output"), "call_id", "call_", _stub_output, _stub_call, {"mcp": "approval_request_id"}),
-)
+PAIRS = Pairs(("an output", "output"), "call_id", "call_", _stub_output, _stub_call, {"mcp": "approval_request_id"})
 
 
 def drop_loose_reasoning(draft: Draft) -> None:
@@ -287,6 +285,5 @@ def drop_loose_reasoning(draft: Draft) -> None:
 
 
 PASSES: tuple[Pass, ...] = (
-    *(give_roles, drop_copies, give_ids, align_kinds, pair_outputs, fill_content),
-    drop_loose_reasoning,
+    *(give_roles, drop_copies, give_ids, align_kinds, pair_outputs, fill_content, drop_loose_reasoning),
 )
