@@ -64,8 +64,6 @@ class Arrangement:
         self.evaluated = 0
         """How many changes of tier were looked at."""
         self.units = self.characters = 0
-        self.by_text = False
-        """Whether units are those of the whole text, counted again for every question, not a sum."""
         self.room = None if limits.tokens is None else _room(costs, limits.tokens)
         """The most units that are within the limit of tokens; None means no limit."""
         self._standing: dict[Section, int] = {}
@@ -108,12 +106,6 @@ class Arrangement:
     def change(self, slot: Slot, tier: Tier) -> tuple[int, int]:
         """Return by how much the text would grow in units and in characters if *slot* went to *tier*."""
         self.evaluated += 1
-        if self.by_text:
-            before, slot.tier = slot.tier, tier
-            included = self._included + (tier is not Tier.OMITTED) - (before is not Tier.OMITTED)
-            text = self._text(self._left(included))
-            slot.tier = before
-            return int(self.costs.recount(text)) - self.units, len(text) - self.characters
         units, characters = self._item(slot, tier)
         less, shorter = self._item(slot, slot.tier)
         old, new = self._section(slot, slot.tier), self._section(slot, tier)
@@ -158,16 +150,8 @@ class Arrangement:
 
     def text(self) -> str:
         """Return the text that the behaviors make so."""
-        return self._text(self.left_out)
-
-    def _text(self, left: int) -> str:
         chosen = ((slot.behavior, slot.tier, slot.activation) for slot in self.slots)
-        return text_of(chosen, self.costs.format, left=left)
-
-    def count_by_text(self) -> None:
-        """From now on count the whole text with every question: for a counter that does not add up."""
-        self.by_text = True
-        self.units = int(self.costs.recount(self.text()))
+        return text_of(chosen, self.costs.format, left=self.left_out)
 
     def tiers(self) -> list[Tier]:
         """Return where every slot stands, to come back to with ``restore``."""

@@ -32,10 +32,6 @@ STRATEGIES = ("lowest-first", "level", "optimal")
 MOST_TRIES = 32
 """How often a counter that does not add up is asked again before the step-by-step strategy takes over."""
 
-MOST_BY_TEXT = 64
-"""Up to so many behaviors a counter that does not add up is asked for the whole text at every step. Of more, the sums
-of their lines say which tiers are cheaper, and whole texts are counted only to find where to stop."""
-
 DETAIL = (Tier.FULL, Tier.SUMMARY, Tier.NAME_ONLY, Tier.OMITTED)
 
 
@@ -235,11 +231,13 @@ def fit(arrangement: Arrangement, strategy: str, *, fill: bool, off: str = "") -
 
 
 def _demote(arrangement: Arrangement, strategy: str) -> None:
-    """Demote until it fits. A counter that does not add up is asked for whole texts."""
-    if not arrangement.costs.additive and len(arrangement.slots) <= MOST_BY_TEXT:
-        arrangement.count_by_text()
+    """Demote until it fits.
+
+    Of a counter that does not add up, the sums of lines say which tiers are cheaper, and whole texts are counted only
+    to find where to stop.
+    """
     steps = level(arrangement) if strategy == "level" else lowest_first(arrangement)
-    if arrangement.costs.additive or arrangement.by_text:
+    if arrangement.costs.additive:
         while next(steps, None) is not None and not arrangement.fits():
             pass
         return
