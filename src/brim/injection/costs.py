@@ -125,7 +125,7 @@ class StoredCosts:
         self._items = items
         self._ratio = ratio
         self._headings = heading_costs(format, encoding)
-        self._introduction, self._one, self._several = frame_costs(format, encoding)
+        self._introduction, self._one, self._several = map(dict(_table(format, encoding)).__getitem__, FRAME)
 
     def covers(self, id: str) -> bool:
         """Whether the behavior *id* is stored at every tier, so that its texts are not needed for its costs."""
@@ -177,12 +177,6 @@ def heading_costs(format: str, encoding: str) -> dict[Section, tuple[int, int]]:
 
 FRAME = ("introduction", "one_left_out", "several_left_out")
 """The lines around all sections, as the table calls them; the last one without its number."""
-
-
-def frame_costs(format: str, encoding: str) -> tuple[Cost, ...]:
-    """Return tokens and characters of each line of ``FRAME``."""
-    found = dict(_table(format, encoding))
-    return tuple(found[name] for name in FRAME)
 
 
 def _table(format: str, encoding: str) -> list[tuple[str, Cost]]:
