@@ -294,13 +294,13 @@ def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
     return kept
 
 
-def as_name(text: str, otherwise: str = "behavior") -> str:
+def as_name(text: str) -> str:
     """Return the nearest name to *text*: what a name cannot hold becomes a hyphen.
 
     >>> as_name("Use uv, not pip!"), as_name("規則"), as_name("?!")
     ('Use-uv-not-pip', '規則', 'behavior')
     """
-    return _nearest(text, _in_name) or otherwise
+    return _nearest(text, _in_name) or "behavior"
 
 
 def as_tag(text: str) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from brim.behaviors.behavior import Behavior
     from brim.injection.costs import Costs
+    from brim.tokens.count import Count
 
 
 class Slot:
@@ -97,11 +98,17 @@ class Arrangement:
         """Return the most that the lines around all sections can cost, or around *only_notes*."""
         return self.costs.frame(self._left(1) if self._wanted else 0, only_notes=only_notes)
 
-    def fits(self) -> bool:
-        """Whether the text is within both limits, by its sum."""
+    def total(self) -> Count:
+        """Return the tokens of the text: by the sum of its lines, or counted as a whole if they don't add up."""
+        return self.costs.count(self.units) if self.costs.additive else self.costs.recount(self.text())
+
+    def fits(self, total: Count | None = None) -> bool:
+        """Whether the text is within both limits; *total* is its tokens, if they are known."""
         if self.limits.characters is not None and self.characters > self.limits.characters:
             return False
-        return self.room is None or self.units <= self.room
+        if self.costs.additive:
+            return self.room is None or self.units <= self.room
+        return self.limits.tokens is None or (self.total() if total is None else total) <= self.limits.tokens
 
     def change(self, slot: Slot, tier: Tier) -> tuple[int, int]:
         """Return by how much the text would grow in units and in characters if *slot* went to *tier*."""

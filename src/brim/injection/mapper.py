@@ -201,16 +201,16 @@ def fit(arrangement: Arrangement, strategy: str, *, fill: bool, off: str = "") -
     bound: float | None = None
     limits = arrangement.limits
     limited = limits.tokens is not None or limits.characters is not None
-    if strategy == "optimal" and not off and limited and (fill or not _fits(arrangement)):
+    if strategy == "optimal" and not off and limited and (fill or not arrangement.fits()):
         bound = _best(arrangement, fill=fill)
-    elif not _fits(arrangement):
+    elif not arrangement.fits():
         _demote(arrangement, strategy)
     elif strategy == "optimal" and arrangement.costs.additive and not fill:
         bound = arrangement.value()  # everything is where its activation puts it: there is nothing better
-    if fill and not off and _fits(arrangement):
+    if fill and not off and arrangement.fits():
         _fill(arrangement)
-    total = _total(arrangement)
-    over = any(slot.tier for slot in arrangement.slots) and not _fits(arrangement, total)
+    total = arrangement.total()
+    over = any(slot.tier for slot in arrangement.slots) and not arrangement.fits(total)
     switched_off = [f"{off} is 0: injection is off, constraints too"] if off else []
     return InjectionPlan(
         items=tuple(_item(arrangement, slot) for slot in arrangement.slots),
@@ -251,7 +251,7 @@ def _demote(arrangement: Arrangement, strategy: str) -> None:
         arrangement.restore(start)
         for slot, tier in dict(taken[:count]).items():
             arrangement.move(slot, tier)
-        return _fits(arrangement)
+        return arrangement.fits()
 
     count = bisect_left(range(len(taken)), True, lo=min(1, len(taken)), key=after)
     while not after(count) and count < len(taken):  # a whole text that grows when a line leaves it
@@ -271,16 +271,16 @@ def _best(arrangement: Arrangement, *, fill: bool) -> float | None:
     for _ in range(MOST_TRIES):
         arrangement.restore(start)
         optimal(arrangement)
-        if limit is None or arrangement.room is None or _fits(arrangement):
+        if limit is None or arrangement.room is None or arrangement.fits():
             break
-        arrangement.room -= max(1, int(_total(arrangement)) - limit)
+        arrangement.room -= max(1, int(arrangement.total()) - limit)
     arrangement.room = room
-    found = [(arrangement.value(), arrangement.tiers())] if _fits(arrangement) else []
+    found = [(arrangement.value(), arrangement.tiers())] if arrangement.fits() else []
     for strategy in ("level", "lowest-first"):
         arrangement.restore(start)
-        if not _fits(arrangement):
+        if not arrangement.fits():
             _demote(arrangement, strategy)
-        if _fits(arrangement):
+        if arrangement.fits():
             found.append((arrangement.value(), arrangement.tiers()))
     if found:
         arrangement.restore(max(found)[1])
@@ -295,24 +295,9 @@ def _fill(arrangement: Arrangement) -> None:
                 break
             before = slot.tier
             arrangement.move(slot, tier)
-            if _fits(arrangement):
+            if arrangement.fits():
                 break
             arrangement.move(slot, before)
-
-
-def _fits(arrangement: Arrangement, total: Count | None = None) -> bool:
-    """Whether the text is within its limits, by what the counter says of the whole of it."""
-    if arrangement.costs.additive:
-        return arrangement.fits()
-    limits = arrangement.limits
-    if limits.characters is not None and arrangement.characters > limits.characters:
-        return False
-    return limits.tokens is None or (_total(arrangement) if total is None else total) <= limits.tokens
-
-
-def _total(arrangement: Arrangement) -> Count:
-    costs = arrangement.costs
-    return costs.count(arrangement.units) if costs.additive else costs.recount(arrangement.text())
 
 
 def _item(arrangement: Arrangement, slot: Slot) -> Item:
@@ -356,7 +341,7 @@ def _limit(arrangement: Arrangement) -> str:
         return f"{limits.characters:,} characters"
     tiers = arrangement.tiers()
     arrangement.restore([slot.mapped for slot in arrangement.slots])
-    by_characters = arrangement.characters * limits.tokens > int(_total(arrangement)) * limits.characters
+    by_characters = arrangement.characters * limits.tokens > int(arrangement.total()) * limits.characters
     arrangement.restore(tiers)
     if by_characters:
         return f"{limits.characters:,} characters (max_chars), the smaller limit"
