@@ -315,7 +315,7 @@ def loosens(old: Behavior | None, new: Behavior) -> bool:
     return changed or not new.live or not set(old.blocks) <= set(new.blocks)
 
 
-# What a correction says besides its text: guesses by word lists.
+# Guesses from word lists: kind, tags, name and conditions.
 
 
 def infer_kind(right: str, wrong: str = "") -> BehaviorKind:

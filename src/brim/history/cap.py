@@ -18,9 +18,9 @@ from brim.tokens.protocol import TokenCounter
 LEAST = 50
 """A smaller cap would hold little more than the note about what was cut."""
 ROOM = 20
-"""Tokens that the names and brackets of a response may take in addition to its texts."""
+"""Tokens for the names and brackets of a response, in addition to its texts."""
 HEAD = 0.6
-"""The share of what stays that is the beginning: headers and first errors stand there; totals stand at the end."""
+"""The share of what stays that comes from the beginning: headers and first errors are there, totals at the end."""
 ROUNDS = 40
 NOTE = 20
 """Tokens that the note may take."""

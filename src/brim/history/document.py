@@ -102,7 +102,7 @@ class Document:
             raise InputError("nested too deeply to be written") from None
 
     def besides_messages(self, tools: list[Any] | None, counter: TokenCounter) -> Count:
-        """Return what a request body holds besides messages and tools: the system text, the schema of the answer."""
+        """Return what the rest of a request body takes: its system text, the schema of the answer."""
         if not self.key:
             return Count(0)
         request: Any = {**self.body, self.key: []}

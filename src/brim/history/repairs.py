@@ -25,9 +25,9 @@ from brim.tokens.messages.frameworks import langchain_type
 NO_RESULT = "[no result: the call was interrupted before it returned]"
 NO_BEGINNING = "[the beginning of this conversation is missing]"
 UNKNOWN_TOOL = "unknown_tool"
-"""The name of a tool that a result without its call doesn't tell."""
+"""The name in a restored call whose result doesn't name the tool."""
 NAMES = {"human": "user", "ai": "assistant", "model": "assistant"}
-"""What other programs call user and assistant."""
+"""Other programs' names for user and assistant."""
 KNOWN: dict[Provider, tuple[str, ...]] = {
     "openai": ("system", "developer", "user", "assistant", "tool", "function"),
     "responses": ("system", "developer", "user", "assistant"),

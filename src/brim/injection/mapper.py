@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from brim.tokens.protocol import TokenCounter
 
 FLOORS = ("summary", "fit")
-"""What becomes of constraints that are too much on their own."""
+"""What to do with constraints that don't fit on their own."""
 
 STRATEGIES = ("lowest-first", "level", "optimal")
-"""Who gives way when it is too much: see ``arrangement`` and ``optimal``."""
+"""How to choose what gives way when not everything fits: see ``arrangement`` and ``optimal``."""
 
 MOST_TRIES = 32
 """How often a counter that does not add up is asked again before the step-by-step strategy takes over."""
@@ -90,7 +90,7 @@ class ActivationTierMapper(Record):
         each behavior in full or not at all. *session* leaves out what was shown a short while ago.
 
         *floor* says what becomes of constraints that are too much on their own: with ``summary`` the plan is over
-        budget; with ``fit`` the lowest are left out, and a last line counts what didn't fit, and *more* besides.
+        budget; with ``fit`` the lowest are left out, and a last line counts what didn't fit, plus *more*.
         """
         _check(floor, format, budget=budget, max_chars=max_chars)
         costs = _counted(counter, model, format) if costs is None else costs

@@ -1,8 +1,8 @@
 """Messages and tools of any provider's shape, read into one.
 
 OpenAI chat and Responses, Anthropic and Gemini messages become a role and a list of blocks, written as Anthropic writes
-them: ``text``, ``image``, ``tool_use``, ``tool_result``. What is none of these stays as it is, for the provider it
-belongs to. What no other provider can have raises ``Unconvertible``: a count of something else is not an exact count.
+them: ``text``, ``image``, ``tool_use``, ``tool_result``. Other blocks stay as they are, for the provider they belong
+to. One that another provider has no counterpart for raises ``Unconvertible``: counting something else isn't exact.
 """
 
 from __future__ import annotations

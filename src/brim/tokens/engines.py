@@ -2,8 +2,8 @@
 
 An engine says which encodings it has and from how many characters on it pays to load it. The table engine has OpenAI's
 encodings and is there at once. The native engine (``brim[fast]``) is several times as fast but takes longer to load, so
-it takes over when there is much to count, and it brings the open models' vocabularies. Whatever happens to it, the
-table stands behind it.
+it takes over when there is much to count, and it brings the open models' vocabularies. If it fails, the table takes
+over again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ STAND_IN = "o200k_base"
 """The vocabulary that stands in for one that is not here."""
 
 SLOW_TEXT = 4
-"""How many characters one outside ASCII is worth when work is measured: the table engine is that much slower on it."""
+"""How much slower the table engine is on a character outside ASCII."""
 
 NOT_ADDITIVE = frozenset({"mistral"})
 """Encodings (SentencePiece) that put a mark before every text, and so before every block of one."""
@@ -114,13 +114,13 @@ def encoding_counter(encoding: str) -> EncodingCounter | None:
 
 
 BATCH_FROM = 1 << 16
-"""Characters from which on text is cut into blocks for the threads; shorter text is one call on this thread."""
+"""Text of at least so many characters is cut into blocks for the threads; shorter text is one call on this thread."""
 
 BLOCK = 1 << 13
-"""Characters from which on a block is cut."""
+"""The least characters of a block."""
 
 GROUP = 128
-"""Blocks counted at a time, about a million characters: what is in memory besides the text itself."""
+"""Blocks counted at a time, about a million characters: held in memory in addition to the text."""
 
 _VOCABULARIES = {
     **{name: name for name in ("o200k_base", "o200k_harmony", "cl100k_base", "llama3", "qwen3")},
@@ -153,8 +153,8 @@ class NativeEngine:
     """OpenAI's three, and the open models' that the package carries."""
 
     pays_from = 500_000
-    """Characters from which on loading it (about a quarter of a second) beats counting on with the table. Before that,
-    it isn't even looked for: that costs more than counting a prompt."""
+    """From so many characters on, loading it (about a quarter of a second) beats the table. Before that, brim doesn't
+    even look for it: that costs more than counting a prompt."""
 
     def load(self, encoding: str) -> Callable[[str], int]:
         """Return the counter of *encoding*, or raise ``EngineUnavailable``."""

@@ -2,7 +2,7 @@
 
 The tables are in ``data/``, read when they are first needed.
 
-A model's row is the one whose prefix is the longest that the name begins with, ending where a part of the name ends.
+A model's row is the one with the longest prefix of its name, ending where a part of the name ends.
 """
 
 from __future__ import annotations
