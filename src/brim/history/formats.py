@@ -12,7 +12,7 @@ from brim.history.broken import broken_chat, broken_contents, broken_items, brok
 from brim.history.content import filled, listed
 from brim.history.entries import NO_FAULT, PROVIDERS, Entry, Provider
 from brim.history.receipt import Repaired, Violation
-from brim.history.repairs import KNOWN, Draft, Pass, Slot
+from brim.history.repairs import KNOWN, Pass, Repair, Slot
 from brim.tokens.messages.fields import get, is_mapping, is_sequence, string
 from brim.tokens.messages.frameworks import as_blocks, framework_of, has_system_text, langchain_role
 from brim.tokens.messages.parts import is_message
@@ -299,12 +299,12 @@ def repair(
     # LangChain's own form is OpenAI's; it becomes another provider's when it's sent.
     found = layout.rules if provider == "auto" or not layout.framework else provider
     slots = [Slot(index, message) for index, message in enumerate(several)]
-    draft = Draft(slots, found, FORMATS[found].read, restore_calls)
+    work = Repair(slots, found, FORMATS[found].read, restore_calls)
     for _ in range(ROUNDS):
-        before = len(draft.changes)
+        before = len(work.changes)
         for repair_pass in FORMATS[found].passes:
-            repair_pass(draft)
-        if len(draft.changes) == before:
+            repair_pass(work)
+        if len(work.changes) == before:
             break
-    changes = sorted(draft.changes, key=lambda change: change.index)
-    return Repaired([slot.message for slot in draft.slots], tuple(changes))
+    changes = sorted(work.changes, key=lambda change: change.index)
+    return Repaired([slot.message for slot in work.slots], tuple(changes))
