@@ -16,7 +16,7 @@ from brim.tokens.count import Count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from typing import Any
 
     from brim.injection.costs import Costs
@@ -97,13 +97,16 @@ class ActivationTierMapper(Record):
         off = "the budget" if budget == 0 else "max_chars" if max_chars == 0 else ""
         pairs = _paired(results, behaviors)
 
-        def planned(protected: Callable[[Behavior], bool], *, droppable: bool = False) -> InjectionPlan:
-            slots = [
-                _omitted(behavior, value, f"{off} is 0: injection is off")
-                if off and behavior.live
-                else self._slot(behavior, value, session, whole=whole, protected=protected(behavior))
-                for behavior, value in pairs
-            ]
+        def planned(scopes: tuple[str, ...], *, droppable: bool = False) -> InjectionPlan:
+            """Plan with the constraints of *scopes* protected, *droppable* or not."""
+            slots = []
+            for behavior, value in pairs:
+                protected = is_protected(behavior) and behavior.scope in scopes
+                slots.append(
+                    _omitted(behavior, value, f"{off} is 0: injection is off")
+                    if off and behavior.live
+                    else self._slot(behavior, value, session, whole=whole, protected=protected)
+                )
             if droppable:
                 for slot in slots:
                     slot.allowed = tuple(dict.fromkeys((*slot.allowed, Tier.OMITTED)))
@@ -111,14 +114,14 @@ class ActivationTierMapper(Record):
             arrangement = Arrangement(slots, costs, limits, counted=floor == "fit", more=more)
             return fit(arrangement, self.strategy, fill=fill, off=off)
 
-        plan = planned(is_protected)
+        scopes: tuple[str, ...] = ("project", "user")
+        plan = planned(scopes)
         # Another person's project must not crowd out the user's own constraints by having many.
         if plan.over_budget and {item.behavior.scope for item in plan.included} == {"project", "user"}:
-            plan = planned(lambda behavior: is_protected(behavior) and behavior.scope == "user")
+            scopes = ("user",)
+            plan = planned(scopes)
             plan = plan.replace(reasons=(*plan.reasons, "the project's constraints gave way to your own"))
-            if plan.over_budget and floor == "fit":
-                return planned(lambda behavior: is_protected(behavior) and behavior.scope == "user", droppable=True)
-        return planned(is_protected, droppable=True) if plan.over_budget and floor == "fit" else plan
+        return planned(scopes, droppable=True) if plan.over_budget and floor == "fit" else plan
 
     def _slot(self, behavior: Behavior, value: float, session: Session | None, *, whole: bool, protected: bool) -> Slot:
         """Return *behavior* with every tier it may have, and why not a higher one."""

@@ -384,7 +384,7 @@ def add_by_mime(part: object, walk: Walk, default: str = "") -> None:
     elif carried.data is not None or carried.referred:
         _pages(carried, walk)
     else:
-        walk.unknown(compact(part))
+        walk.rough(compact(part))
 
 
 def count_pages(document: bytes) -> int:

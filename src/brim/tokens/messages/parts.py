@@ -45,13 +45,11 @@ class Walk:
         if isinstance(value, str):
             self.ledger.text(value)
         elif value is not None:
-            size = width("json")
-            self.ledger.text(compact(value), size.text_low, size.text_high)
-            self.ledger.because(size.reason)
+            self.rough(compact(value), "json")
 
-    def unknown(self, text: str) -> None:
-        """Add *text* that stands for something unknown."""
-        size = width("unknown")
+    def rough(self, text: str, row: str = "unknown") -> None:
+        """Add *text* that stands for something else, with the interval of a *row* of ``widths.tsv``."""
+        size = width(row)
         self.ledger.text(text, size.text_low, size.text_high)
         self.ledger.width(size)
 
@@ -65,7 +63,7 @@ class Walk:
             is_plain = isinstance(value, (bool, int, float, bytes)) or self._depth >= DEEPEST
             reader = None if is_plain else reader_of(value)
             if reader is None:
-                self.unknown(compact(value))
+                self.rough(compact(value))
                 return
             self._depth += 1
             reader(value, self)
@@ -86,7 +84,7 @@ class Walk:
             self._left -= len(several)
         self._seen.add(id(value))
         if self._depth >= DEEPEST or self._left < 0:
-            self.unknown(compact(value) if self._left >= 0 else "")
+            self.rough(compact(value) if self._left >= 0 else "")
             return
         self._depth += 1
         for inner in several:
@@ -377,7 +375,7 @@ def _add_fields(message: object, walk: Walk) -> None:
         walk.ledger.text(name)
         walk.ledger.other(*(walk.family.name,) * 3)
     elif name is not None:
-        walk.unknown(compact(name))
+        walk.rough(compact(name))
     if content is not None:
         walk.part(content)
     elif not any(called):

@@ -38,7 +38,7 @@ def add_tools(tools: object, walk: Walk, choice: object = None) -> None:
     functions = []
     for tool in found:
         if isinstance(tool, (str, bytes, int, float)):
-            walk.unknown(compact(tool))
+            walk.rough(compact(tool))
         elif _is_hosted(tool):
             _add_hosted(tool, walk, table)
         elif openai:
@@ -58,9 +58,7 @@ def add_tools(tools: object, walk: Walk, choice: object = None) -> None:
 
 def add_output_schema(schema: object, walk: Walk) -> None:
     """Add a schema that the answer must follow."""
-    size = width("output_schema")
-    walk.ledger.text(compact(schema), size.text_low, size.text_high)
-    walk.ledger.width(size)
+    walk.rough(compact(schema), "output_schema")
 
 
 def _each(tools: object) -> Iterator[object]:
