@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from brim.behaviors.stems import language_spoken, stems
-from brim.behaviors.words import words_of
+from brim.behaviors.words import language_spoken, stems, words_of
 from tests.texts import ANY_TEXT
 
 

@@ -79,7 +79,7 @@ def test_any_text_has_known_tasks_or_none(text: str) -> None:
 
 def test_the_stems_of_the_words_are_those_in_the_file() -> None:
     """If this fails, write these to ``data/task_stems.tsv``."""
-    from brim.behaviors.stems import stem
+    from brim.behaviors.words import stem
     from brim.files import data_lines, data_rows
 
     found: dict[str, list[str]] = {}

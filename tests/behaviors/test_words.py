@@ -6,8 +6,7 @@ import sys
 import pytest
 from hypothesis import given, settings
 
-from brim.behaviors.stems import language_spoken, stem
-from brim.behaviors.words import HEAD, TAIL, behavior_words, tokens, words_of
+from brim.behaviors.words import HEAD, TAIL, behavior_words, language_spoken, stem, tokens, words_of
 from tests.texts import ANY_TEXT
 
 

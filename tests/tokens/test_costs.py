@@ -92,9 +92,10 @@ def test_an_endpoint_is_not_asked_what_a_single_message_costs() -> None:
     assert counter.last_error is None
 
 
-def test_a_tally_that_was_scaled_cannot_be_divided() -> None:
+def test_a_tally_can_be_divided_before_and_after_it_is_scaled() -> None:
     from brim.tokens.messages import measure
 
-    tally = measure(MESSAGES, count_text=len).scaled(1.5)
-    with pytest.raises(ValueError, match="before the tally is scaled"):
-        tally.only([0])
+    tally = measure(MESSAGES, count_text=len)
+    one, other = tally.scaled(1.5, 1.2, 1.7).only([0, 2]), tally.only([0, 2]).scaled(1.5, 1.2, 1.7)
+    assert one == other
+    assert one.per_message == tuple(tally.scaled(1.5).per_message[at] for at in (0, 2))

@@ -1,7 +1,7 @@
 """What have we learned?
 
-``behavior`` has the things themselves (``Behavior``, ``Edge``) and ``when`` their conditions. ``words``, ``stems`` and
-``tasks`` find what a text is about, ``inference`` what a rule is for, ``summary`` cuts one without changing its sense.
+``behavior`` has the things themselves (``Behavior``, ``Edge``) and ``when`` their conditions. ``words`` and ``tasks``
+find what a text is about, ``inference`` what a rule is for, ``summary`` cuts one without changing its sense.
 ``blocks`` are what a rule refuses; ``shell`` reads the commands that they are compared with, and ``programs`` knows
 which program one runs. ``sentences`` says in words when a rule is heard.
 

@@ -269,24 +269,17 @@ class Edge(Record):
 
 def checked_name(name: str) -> str:
     """Return *name* if it is one; else raise."""
-    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME or not _is_name(name):
+    is_text = isinstance(name, str) and 0 < len(name) <= LONGEST_NAME
+    if not is_text or not (_NAME.issuperset(name) or all(map(_in_name, name))):
         raise InputError(
             f"a name has 1 to {LONGEST_NAME} letters, digits and . _ / -, not {str(name)[:LONGEST_NAME]!r}"
         )
     return name
 
 
-def _is_name(text: str) -> bool:
-    return _NAME.issuperset(text) or all(map(_in_name, text))
-
-
 def _in_name(character: str) -> bool:
     """Whether *character* may stand in a name: a letter, a digit or an accent of any script, or one of ``._/-``."""
     return character in "./-" or f"a{character}".isidentifier()
-
-
-def _in_tag(character: str) -> bool:
-    return character in _TAG
 
 
 def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
@@ -301,13 +294,13 @@ def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
     return kept
 
 
-def as_name(text: str, otherwise: str = "behavior") -> str:
+def as_name(text: str) -> str:
     """Return the nearest name to *text*: what a name cannot hold becomes a hyphen.
 
     >>> as_name("Use uv, not pip!"), as_name("規則"), as_name("?!")
     ('Use-uv-not-pip', '規則', 'behavior')
     """
-    return _nearest(text, _in_name) or otherwise
+    return _nearest(text, _in_name) or "behavior"
 
 
 def as_tag(text: str) -> str:
@@ -316,7 +309,7 @@ def as_tag(text: str) -> str:
     >>> as_tag("code style"), as_tag("c++")
     ('code-style', 'c')
     """
-    return _nearest(text, _in_tag)
+    return _nearest(text, _TAG.__contains__)
 
 
 def _nearest(text: str, allowed: Callable[[str], bool]) -> str:

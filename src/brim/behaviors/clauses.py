@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from brim.behaviors.stems import language_spoken, stem, stems
 from brim.behaviors.summary import is_reason, one_line, single_words
-from brim.behaviors.words import is_unspaced, looked_at, tokens, word_list
+from brim.behaviors.words import is_unspaced, language_spoken, looked_at, stem, stems, tokens, word_list
 from brim.files import data_rows
 
 Phrase = tuple[str, tuple[str, ...]]

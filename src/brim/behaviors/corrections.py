@@ -89,7 +89,7 @@ def _stops(clause: str) -> bool:
 
 
 def _holds(text: str) -> bool:
-    """Whether *text* says what holds here, and not only now."""
+    """Whether *text* says what holds in general, not only now."""
     return any(phrase in f" {text}" for kind in ("norm", "general") for phrase in _phrases(kind))
 
 

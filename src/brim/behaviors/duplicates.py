@@ -28,9 +28,8 @@ from brim.behaviors.clauses import (
     related,
     turns,
 )
-from brim.behaviors.stems import stem
 from brim.behaviors.when import When
-from brim.behaviors.words import is_unspaced, tokens
+from brim.behaviors.words import is_unspaced, stem, tokens
 from brim.errors import InputError
 from brim.record import plain
 

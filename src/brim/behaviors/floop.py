@@ -38,9 +38,8 @@ from brim.files import data_map
 
 _REPLACED = ("deprecated-to", "merged-into")
 """Edges of floop's that say that the target took the place of the source."""
-_RELATIONS = {"requires": "requires", "overrides": "overrides", "conflicts": "conflicts", "similar_to": "similar-to"}
-"""Where a node itself names others, and what that means."""
-
+_RELATIONS = ("requires", "overrides", "conflicts", "similar_to")
+"""Where a node itself names others, and how they are related."""
 
 EXTENSIONS = ("file_ext", "file.ext", "ext")
 
@@ -159,11 +158,8 @@ class _Reader:
             if node.get("id") == id:
                 del node["id"]
             try:
-                whose = _project_of(node)
-                if whose and self.projects is not None and whose not in self.projects:
-                    raise InputError(f"it belongs to the project {whose}: import this folder there")
                 when, problems = when_of(_inner(node, "content"))
-                self.behaviors[id] = behavior_of(node, id, self.scope, when)
+                self.behaviors[id] = self.behavior_of(node, id, when)
             except (InputError, ValueError, RecursionError) as error:
                 self.miss(number, what, f"not brought over: {error}", text)
                 continue
@@ -175,14 +171,58 @@ class _Reader:
         for id, (number, text, node) in found.items():
             self.relate(number, text, id, node)
 
+    def behavior_of(self, node: dict[str, Any], id: str, when: When) -> Behavior:
+        """Return the behavior that *node* is, under *id*.
+
+        Raises ``InputError`` if it has no text, or is another project's. What is left of *node* goes into ``extra``.
+        """
+        content, metadata = _inner(node, "content"), _inner(node, "metadata")
+        texts, places = _inner(content, "content"), (metadata, content, node)
+        stats = next((found for place in places if (found := _inner(place, "stats"))), {})
+        canonical = texts.get("canonical")
+        scope = self._scope(places)
+        if not isinstance(canonical, str) or not canonical.strip():
+            raise InputError("it has no canonical text")
+        kind, status = _kind(node, content)
+        behavior = Behavior(
+            id,
+            _name(content, canonical),
+            kind,
+            texts.pop("canonical"),
+            summary=_line(texts, "summary"),
+            tags=_tags(texts),
+            when=when,
+            scope=scope,
+            status=status,
+            priority=int(_number(places, "priority", lambda n: abs(n) < LARGEST_PRIORITY and n == int(n), 0)),
+            confidence=float(_number(places, "confidence", lambda n: 0 <= n <= 1, 0.6)),
+            provenance=_provenance(places, texts, canonical),
+            usage=_usage(stats),
+            created_at=time_of(stats, "created_at"),
+            updated_at=time_of(stats, "updated_at"),
+        )
+        rest = pruned(node)
+        return behavior.replace(extra=compact({"floop": rest})) if rest else behavior
+
+    def _scope(self, places: tuple[dict[str, Any], ...]) -> str:
+        for place in places:
+            scope = place.get("scope")
+            if isinstance(scope, str) and scope:
+                project = scope.removeprefix("project:") if scope.startswith("project:") else ""
+                if project and self.projects is not None and project not in self.projects:
+                    raise InputError(f"it belongs to the project {project}: import this folder there")
+                if scope in ("local", "global"):  # the others say more than brim's, and stay for ``extra``
+                    del place["scope"]
+                return "project" if scope == "local" or scope.startswith("project:") else "user"
+        return self.scope
+
     def relate(self, number: int, text: str, id: str, node: dict[str, Any]) -> None:
         """Make edges of what a node says of others. It stays in its ``extra`` too, where they aren't edges."""
         content, metadata = _inner(node, "content"), _inner(node, "metadata")
-        for key, kind in _RELATIONS.items():
-            given = content.get(key) or []
+        for kind in _RELATIONS:
+            given = content.get(kind) or []
             for each in given if isinstance(given, list) else [given]:
-                score = each.get("score") if isinstance(each, dict) else None
-                target = each.get("id") if isinstance(each, dict) else each
+                target, score = (each.get("id"), each.get("score")) if isinstance(each, dict) else (each, None)
                 self.connect(number, text, {"source": id, "target": target, "kind": kind, "weight": score})
         heirs = [metadata.get(key) for key in ("replacement_id", "merged_into")]
         heir = next((each for each in heirs if isinstance(each, str)), "")
@@ -292,41 +332,7 @@ def _id(given: object, otherwise: str) -> str:
         return id_of(id or otherwise) if id or otherwise else ""
 
 
-# One node of the graph as a behavior.
-
-
-def behavior_of(node: dict[str, Any], id: str, scope: str, when: When) -> Behavior:
-    """Return the behavior that *node* is, under *id*; *scope* is where it belongs if it does not say so itself.
-
-    Raises ``InputError`` if there is no text in it. *node* is used up: what is left in it is in ``extra``.
-    """
-    content, metadata = _inner(node, "content"), _inner(node, "metadata")
-    texts = _inner(content, "content")
-    places = (metadata, content, node)
-    stats = next((found for place in places if (found := _inner(place, "stats"))), {})
-    canonical = texts.get("canonical")
-    if not isinstance(canonical, str) or not canonical.strip():
-        raise InputError("it has no canonical text")
-    kind, status = _kind(node, content)
-    behavior = Behavior(
-        id,
-        _name(content, canonical),
-        kind,
-        texts.pop("canonical"),
-        summary=_line(texts, "summary"),
-        tags=_tags(texts),
-        when=when,
-        scope=_scope(places, scope),
-        status=status,
-        priority=int(_number(places, "priority", lambda n: abs(n) < LARGEST_PRIORITY and n == int(n), 0)),
-        confidence=float(_number(places, "confidence", lambda n: 0 <= n <= 1, 0.6)),
-        provenance=_provenance(places, texts, canonical),
-        usage=_usage(stats),
-        created_at=time_of(stats, "created_at"),
-        updated_at=time_of(stats, "updated_at"),
-    )
-    rest = pruned(node)
-    return behavior.replace(extra=compact({"floop": rest})) if rest else behavior
+# The parts of a node. What is mapped is taken out of it.
 
 
 def pruned(value: Any) -> Any:
@@ -388,7 +394,9 @@ def _translated(name: str, key: str, values: list[str]) -> tuple[list[str], str]
     elif name not in CONDITIONS:
         problem = "kept, but hooks never know it, so agents won't hear the rule: 'brim rules edit' removes it"
     elif name == "environment":
-        known, problem = _environment(lower)
+        in_ci, outside = (not group.isdisjoint(lower) for group in (BUILD_SERVERS, DEVELOPMENT))
+        known = [] if in_ci is outside else ["ci"] if in_ci else list(NOT_CI[1])
+        problem = "" if known else "brim knows only whether this is CI, so the rule is told everywhere"
     elif key in EXTENSIONS:
         known = [f"*{each if each.startswith('.') else f'.{each}'}" for each in values]
     elif name == "task":
@@ -400,14 +408,6 @@ def _translated(name: str, key: str, values: list[str]) -> tuple[list[str], str]
         known = [one for each in lower for one in like(languages, each)]
         problem = "" if known else "brim knows no language like that, so the rule is told with any"
     return known, problem
-
-
-def _environment(names: list[str]) -> tuple[list[str], str]:
-    """Return the condition for environments with these *names*, and what is said if brim can't know them."""
-    in_ci, outside = (not group.isdisjoint(names) for group in (BUILD_SERVERS, DEVELOPMENT))
-    if in_ci is outside:
-        return [], "brim knows only whether this is CI, so the rule is told everywhere"
-    return ["ci"] if in_ci else list(NOT_CI[1]), ""
 
 
 def _tasks(task: str) -> list[str]:
@@ -425,10 +425,9 @@ def _inner(place: dict[str, Any], key: str) -> dict[str, Any]:
 def _kind(node: dict[str, Any], content: dict[str, Any]) -> tuple[BehaviorKind, Status]:
     """Return what it is and where it stands. Either may say that it was put away; that wins."""
     inner = content.get("kind")
-    kinds = (str(node.pop("kind", "")), str(inner))
-    status = next((found for kind in kinds if (found := STATUSES.get(kind, Status.ACTIVE)) is not Status.ACTIVE), None)
+    statuses = [STATUSES.get(str(kind), Status.ACTIVE) for kind in (node.pop("kind", ""), inner)]
     kind = BehaviorKind(content.pop("kind")) if inner in list(BehaviorKind) else BehaviorKind.DIRECTIVE
-    return kind, status or Status.ACTIVE
+    return kind, next((status for status in statuses if status is not Status.ACTIVE), Status.ACTIVE)
 
 
 def _name(content: dict[str, Any], canonical: str) -> str:
@@ -456,25 +455,6 @@ def _tags(texts: dict[str, Any]) -> tuple[str, ...]:
     if list(near) == given:
         del texts["tags"]
     return checked_tags(near)
-
-
-def _project_of(node: dict[str, Any]) -> str:
-    """Return the name of the project that *node* is for, if it names one."""
-    for place in (_inner(node, "metadata"), _inner(node, "content"), node):
-        scope = place.get("scope")
-        if isinstance(scope, str) and scope:
-            return scope.removeprefix("project:") if scope.startswith("project:") else ""
-    return ""
-
-
-def _scope(places: tuple[dict[str, Any], ...], otherwise: str) -> str:
-    for place in places:
-        scope = place.get("scope")
-        if scope in ("local", "global"):  # the others say more than brim's, and are kept in ``extra`` as well
-            del place["scope"]
-        if isinstance(scope, str) and scope:
-            return "project" if scope == "local" or scope.startswith("project:") else "user"
-    return otherwise
 
 
 def _number(places: tuple[dict[str, Any], ...], key: str, fits: Callable[[float], bool], otherwise: float) -> float:

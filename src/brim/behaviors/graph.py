@@ -53,8 +53,17 @@ def would_cycle(edges: Iterable[Edge], new_edge: Edge) -> tuple[str, ...] | None
     if new_edge.source == new_edge.target:
         return (new_edge.source,)
     after = _following(edge for edge in edges if edge.kind == new_edge.kind)
-    back = way(after, new_edge.target, new_edge.source)
-    return (new_edge.source, *back[:-1]) if back else None
+    before, waiting = {new_edge.target: ""}, [new_edge.target]
+    for node in waiting:  # it grows meanwhile
+        new = [each for each in after.get(node, ()) if each not in before]
+        before.update(dict.fromkeys(new, node))
+        waiting += new
+    if new_edge.source not in before:
+        return None
+    steps = [before[new_edge.source]]
+    while steps[-1] != new_edge.target:
+        steps.append(before[steps[-1]])
+    return (new_edge.source, *reversed(steps))
 
 
 def _following(edges: Iterable[Edge]) -> dict[str, list[str]]:
@@ -160,19 +169,3 @@ def cycles(after: After, *, itself: bool = False) -> list[tuple[str, ...]]:
         else:
             break
     return sorted(found)
-
-
-def way(after: After, start: str, end: str) -> tuple[str, ...]:
-    """Return a shortest way from *start* to *end*, both included; nothing if there is none."""
-    before: dict[str, str] = {start: ""}
-    waiting = [start]
-    for node in waiting:  # it grows meanwhile
-        new = [each for each in after.get(node, ()) if each not in before]
-        before.update(dict.fromkeys(new, node))
-        waiting += new
-    if end not in before:
-        return ()
-    steps = [end]
-    while steps[-1] != start:
-        steps.append(before[steps[-1]])
-    return tuple(reversed(steps))

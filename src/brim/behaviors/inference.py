@@ -98,9 +98,9 @@ def _tasks(text: str, heading: str) -> list[str]:
     """Return what a rule is done with: of its heading, its first words, and the clauses that say when."""
     found = []
     # What a linter or formatter is run on is what was changed, whether the rule says so or not.
-    if re.search(_words_of_change(), text, re.IGNORECASE) or any(
-        "linting" in tasks_run(command) for command in _COMMAND.findall(text)
-    ):
+    changes = next(words for kind, words in data_rows(__file__, "condition_words.tsv") if kind == "change")
+    lints = any("linting" in tasks_run(command) for command in _COMMAND.findall(text))
+    if lints or re.search(changes, text, re.IGNORECASE):
         found.append(EDITING)
     words = text.replace("`", "").split()
     clauses = [heading, " ".join(words[:_OPENING])]
@@ -133,11 +133,6 @@ def _words(kind: str) -> frozenset[str]:
     return frozenset(
         word for each, words in data_rows(__file__, "condition_words.tsv") if each == kind for word in words.split()
     )
-
-
-@cache
-def _words_of_change() -> str:
-    return next(words for kind, words in data_rows(__file__, "condition_words.tsv") if kind == "change")
 
 
 @cache

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from hashlib import sha256
-from itertools import chain, count, islice
+from itertools import count, islice
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
@@ -26,11 +26,10 @@ from brim.behaviors.behavior import (
 )
 from brim.behaviors.blocks import checked_blocks
 from brim.behaviors.duplicates import NEAR_DUPLICATE, Texts, both, merge, normalized
-from brim.behaviors.stems import stem
 from brim.behaviors.summary import one_line
 from brim.behaviors.tasks import language_of, named_task
 from brim.behaviors.when import When
-from brim.behaviors.words import is_unspaced, looked_at, tokens, word_list
+from brim.behaviors.words import is_unspaced, looked_at, stem, tokens, word_list
 from brim.errors import InputError
 from brim.files import data_rows
 from brim.masking import mask
@@ -255,18 +254,14 @@ def _like(near: Behavior, said: Behavior, by_agent: bool, now: float) -> Learned
     is_note = near.status is Status.PENDING
     if by_agent and not is_note:
         return Learned(said, None, (f"new: like {near.id}, which an agent cannot change",))
-    if is_note and not by_agent:
-        return _accepted(near, said)
+    if is_note and not by_agent:  # all that counts is the person's
+        variants = tuple(text for text in dict.fromkeys((near.canonical, *near.variants)) if text != said.canonical)
+        behavior = said.replace(id=near.id, variants=variants, usage=near.usage, created_at=near.created_at)
+        change = f"another wording of the unconfirmed note {near.id}, which is confirmed by it"
+        return Learned(behavior, near, (change,))
     merged = merge(near, said, now)
     kept = merged.kept.replace(supersedes=near.supersedes)
     return Learned(confirmed(kept, now), near, (f"another wording of {near.id}", *merged.changes[:-1]))
-
-
-def _accepted(note: Behavior, said: Behavior) -> Learned:
-    """Return an agent's *note* in the words of the person who has *said* the same: all that counts is the person's."""
-    variants = tuple(text for text in dict.fromkeys((note.canonical, *note.variants)) if text != said.canonical)
-    behavior = said.replace(id=note.id, variants=variants, usage=note.usage, created_at=note.created_at)
-    return Learned(behavior, note, (f"another wording of the unconfirmed note {note.id}, which is confirmed by it",))
 
 
 def _apart(behavior: Behavior, known: Known, *, named: bool) -> Behavior:
@@ -275,17 +270,15 @@ def _apart(behavior: Behavior, known: Known, *, named: bool) -> Behavior:
     An edited behavior keeps the id that its first text gave it, so that text may come again and need another one.
     """
     id, name = behavior.id, behavior.name
-    id = _free(id, known.ids, lambda number: id_of(f"{behavior.canonical} {number}"))
-    name = (
-        name
-        if named
-        else _free(name, known.names, lambda number: f"{name[: LONGEST_NAME - 1 - len(str(number))]}-{number}")
-    )
-    return behavior if (id, name) == (behavior.id, behavior.name) else behavior.replace(id=id, name=name)
+    if id in known.ids:
+        id = _free(known.ids, lambda number: id_of(f"{behavior.canonical} {number}"))
+    if name in known.names and not named:
+        name = _free(known.names, lambda number: f"{behavior.name[: LONGEST_NAME - 1 - len(str(number))]}-{number}")
+    return behavior.replace(id=id, name=name)
 
 
-def _free(wanted: str, taken: set[str], numbered: Callable[[int], str]) -> str:
-    return next(each for each in chain((wanted,), map(numbered, count(2))) if each not in taken)
+def _free(taken: set[str], numbered: Callable[[int], str]) -> str:
+    return next(each for each in map(numbered, count(2)) if each not in taken)
 
 
 def confirmed(behavior: Behavior, now: float) -> Behavior:
@@ -322,7 +315,7 @@ def loosens(old: Behavior | None, new: Behavior) -> bool:
     return changed or not new.live or not set(old.blocks) <= set(new.blocks)
 
 
-# What a correction says besides its text: guesses by word lists.
+# Guesses from word lists: kind, tags, name and conditions.
 
 
 def infer_kind(right: str, wrong: str = "") -> BehaviorKind:
@@ -366,23 +359,14 @@ def infer_name(right: str) -> str:
     ('use-uv-never-pip-installing-packages', 'grosse-prufen')
     """
     words = list(islice(_name_words(looked_at(right)), WORDS_LOOKED_AT))
-    chosen = _sense_first(words)
-    while len(chosen) > WORDS_IN_NAME or len("-".join(words[at] for at in sorted(chosen))) > LONGEST_INFERRED_NAME:
-        if len(chosen) == 1:
-            break
+    # What turns the sense, with what it speaks of, is needed first: "without-asking" is worth more than a fourth noun.
+    turning = [each for at, word in enumerate(words) if word in _NEGATIONS for each in (at, at + 1)]
+    chosen = [at for at in dict.fromkeys((0, *turning, *range(len(words)))) if at < len(words)]
+    name = "-".join(words[at] for at in sorted(chosen))
+    while len(chosen) > 1 and (len(chosen) > WORDS_IN_NAME or len(name) > LONGEST_INFERRED_NAME):
         chosen.pop()
-    name = "-".join(words[at] for at in sorted(chosen))[:LONGEST_INFERRED_NAME].strip("-.")
-    return name or f"rule-{id_of(right)[2:8]}"
-
-
-def _sense_first(words: list[str]) -> list[int]:
-    """Return the places of *words* in the order in which a name needs them.
-
-    What turns the sense comes first, with what it speaks of: ``without-asking`` is worth more than a fourth noun.
-    """
-    turning = [at for at, word in enumerate(words) if word in _NEGATIONS]
-    needed = dict.fromkeys((0, *(each for at in turning for each in (at, at + 1) if each < len(words))))
-    return list(dict.fromkeys((*needed, *range(len(words)))))[: len(words)]
+        name = "-".join(words[at] for at in sorted(chosen))
+    return name[:LONGEST_INFERRED_NAME].strip("-.") or f"rule-{id_of(right)[2:8]}"
 
 
 def infer_when(file: str = "", task: str = "") -> When:

@@ -100,10 +100,8 @@ def simple_commands(text: str) -> list[list[str]]:
     >>> simple_commands('bash -lc "sudo npm i" # and that is all')
     [['bash', '-lc', 'sudo npm i'], ['sudo', 'npm', 'i'], ['npm', 'i']]
     """
-    reader, ran = _Reader(text), list[list[str]]()
-    reader.read()
-    for piece in reader.found:
-        _add(piece.words, reader, ran)
+    ran = list[list[str]]()
+    _add_all(_Reader(text), ran)
     return ran
 
 
@@ -147,10 +145,14 @@ def _add(words: list[str], reader: _Reader, ran: list[list[str]]) -> None:
         _add(each, _Reader("", reader), ran)
     code = _code_given(name, words[1:])
     if code:
-        inner = _Reader(code, reader)
-        inner.read()
-        for piece in inner.found:
-            _add(piece.words, inner, ran)
+        _add_all(_Reader(code, reader), ran)
+
+
+def _add_all(reader: _Reader, ran: list[list[str]]) -> None:
+    """Add the commands in the text of *reader* to *ran*."""
+    reader.read()
+    for piece in reader.found:
+        _add(piece.words, reader, ran)
 
 
 def _commands_given(name: str, words: list[str]) -> Iterator[list[str]]:
@@ -214,7 +216,7 @@ class _Reader:
         return Piece([], [], sign == "|", self._inner)
 
     def _next(self, piece: Piece) -> Piece:
-        """Read one thing of *piece*, which is the command so far; return what the command is now."""
+        """Read one thing of *piece*, which is the command so far; return the command that comes next."""
         text, letter, words = self._text, self._text[self._at], piece.words
         if letter in " \t\r":
             self._at += 1
@@ -227,7 +229,7 @@ class _Reader:
             after = text.find("\n", self._at)
             self._at = len(text) if after < 0 else after
         elif text.startswith(("<(", ">("), self._at):
-            words.append(self._substituted(2))
+            words.append(self._substituted())
         elif (redirect := self._redirect.match(text, self._at)) is not None:
             self._at = redirect.end()
             self._redirected(redirect[0].lstrip("0123456789&"), piece)
@@ -271,17 +273,14 @@ class _Reader:
             self._at = text.index(")", self._at) + 1
             return self._new()
         elif words and text[self._at - 1] == "=":  # an array: its words aren't a command, but may hold some
-            self._array()
+            before = len(self.found)
+            self._parentheses(1)
+            del self.found[max(before, len(self.found) - 1) :]
         else:
             self._ended(piece)
             self._parentheses(1)
             piece = self._new()
         return piece
-
-    def _array(self) -> None:
-        before = len(self.found)
-        self._parentheses(1)
-        del self.found[max(before, len(self.found) - 1) :]
 
     def _parentheses(self, size: int) -> None:
         """Read the commands in parentheses, whose opening has *size* characters."""
@@ -290,10 +289,10 @@ class _Reader:
         self.read(")")
         self._depth -= 1
 
-    def _substituted(self, size: int) -> str:
-        """Read commands of which only the output is used; return what stands for it."""
+    def _substituted(self) -> str:
+        """Read commands of which only the output is used, after ``$(`` or the like; return what stands for it."""
         before, self._inner = self._inner, True
-        self._parentheses(size)
+        self._parentheses(2)
         self._inner = before
         return "$()"
 
@@ -304,7 +303,11 @@ class _Reader:
         while self._at < len(text) and text[self._at] not in " \t\r\n;&|()<>":
             letter = text[self._at]
             if letter == "'":
-                parts.append(self._up_to("'"))
+                end = text.find("'", self._at + 1)
+                if end < 0:
+                    raise ValueError("no '")
+                parts.append(text[self._at + 1 : end])
+                self._at = end + 1
             elif letter == '"':
                 self._at += 1
                 parts.append(self._quoted())
@@ -322,14 +325,6 @@ class _Reader:
                 parts.append(letter)
                 self._at += 1
         return "".join(parts)
-
-    def _up_to(self, quote: str) -> str:
-        """Return the text in literal quotes, of which the first is here."""
-        end = self._text.find(quote, self._at + 1)
-        if end < 0:
-            raise ValueError(f"no {quote}")
-        found, self._at = self._text[self._at + 1 : end], end + 1
-        return found
 
     def _quoted(self, end: str = '"') -> str:
         """Return the text up to *end*; with an empty one, up to the end of everything."""
@@ -363,7 +358,7 @@ class _Reader:
             if (sum_ := re.compile(_ARITHMETIC).match(text, self._at)) is not None and "$(" not in sum_[0][1:]:
                 self._at = sum_.end()
                 return "$(())"
-            return self._substituted(2)
+            return self._substituted()
         if after == "{":
             return self._parameter()
         if after == "'" and not quoted:

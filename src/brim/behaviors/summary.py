@@ -45,7 +45,8 @@ def summarize(canonical: str) -> str:
     if len(text) <= LENGTH:
         return text
     end = _word_border(text)
-    found = [each for each in sense_words(text) if _is_lost(text, each.end, end)]
+    # Words that are cut off, or turn a clause of which some is.
+    found = [each for each in sense_words(text) if clause_end(text, each.end) > end]
     if found:
         end = border_at_or_after(text, clause_end(text, found[-1].end))
     kept = text[:end].rstrip()
@@ -90,11 +91,6 @@ def _word_border(text: str) -> int:
             if (" " in sides if spaced else any(map(is_unspaced, sides))) and is_border(text, at):
                 return at
     return border_at_or_before(text, LENGTH - 1) or border_at_or_after(text, LENGTH - 1)
-
-
-def _is_lost(text: str, end: int, cut: int) -> bool:
-    """Whether the sense word that ends at *end* is cut off at *cut*, or some of the clause that it turns is."""
-    return end > cut or clause_end(text, end) > cut
 
 
 # Words that turn or narrow the sense of a rule, and where their clauses end.

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 
 from brim.behaviors.programs import launched, steps
-from brim.behaviors.stems import stem
-from brim.behaviors.words import looked_at, tokens
+from brim.behaviors.words import looked_at, stem, tokens
 from brim.files import data_map, data_rows
 
 TYPE_CHECKING = False

@@ -19,10 +19,10 @@ from brim.history.receipt import Violation
 from brim.history.repairs import (
     NO_RESULT,
     UNKNOWN_TOOL,
-    Draft,
     Half,
     Pairs,
     Pass,
+    Repair,
     Slot,
     begin_with_user,
     give_roles,
@@ -61,14 +61,9 @@ def kind_of(block: object) -> str:
     return "text" if isinstance(block, str) else string(get(block, "type"))
 
 
-def is_server_result(kind: str) -> bool:
-    """Whether a block of this type answers one of the provider's own calls."""
-    return kind.endswith("_tool_result")
-
-
 def is_server_kind(kind: str) -> bool:
-    """Whether a block of this type belongs to one of the provider's own tools."""
-    return kind in SERVER_CALLS or is_server_result(kind)
+    """Whether a block of this type belongs to one of the provider's own tools: a call, or a result."""
+    return kind in SERVER_CALLS or kind.endswith("_tool_result")
 
 
 def is_directive(message: object) -> bool:
@@ -104,7 +99,7 @@ def read_message(index: int, message: object) -> Entry:
     kinds = [kind for kind, _ in blocks]
     calls = [call_of(block) for kind, block in blocks if kind == "tool_use"]
     begun = [string(get(block, "id")) for kind, block in blocks if kind in SERVER_CALLS]
-    ended = [string(get(block, "tool_use_id")) for kind, block in blocks if is_server_result(kind)]
+    ended = [string(get(block, "tool_use_id")) for kind, block in blocks if kind.endswith("_tool_result")]
     others = [kind for kind in kinds if kind not in THINKING and not is_server_kind(kind)]
     ranks = [0 if kind == "tool_result" else 2 if kind == "tool_use" else 1 for kind in others]
     return Entry(
@@ -217,13 +212,14 @@ def unpaired_server_tools(turns: Iterable[Turn]) -> Iterator[Block]:
         is_over = turn.role != "system" and any(block.kind != "tool_result" for block in turn.blocks)
         if turn.role == "assistant" or not (is_over or turn is NO_TURN):
             continue
-        answered = {block.id for block in going_on if is_server_result(block.kind)}
+        answered = {block.id for block in going_on if block.kind.endswith("_tool_result")}
         called: set[str] = set()
         for block in going_on:
-            is_call = block.kind in SERVER_CALLS
-            called.update([block.id] if is_call else [])
-            is_unanswered = is_call and is_over and block.id not in answered
-            if is_unanswered or (is_server_result(block.kind) and block.id not in called):
+            if block.kind in SERVER_CALLS:
+                called.add(block.id)
+                if is_over and block.id not in answered:
+                    yield block
+            elif block.kind.endswith("_tool_result") and block.id not in called:
                 yield block
         going_on = []
 
@@ -285,16 +281,12 @@ def _check_system(turns: list[Turn]) -> Iterator[Violation]:
 
 def _check_compaction(history: Sequence[Entry]) -> Iterator[Violation]:
     """A signed summary is the only one, and the first block of the conversation."""
-    found = [
-        (entry, at, block) for entry in history for at, block in enumerate(blocks_of(entry.wire)) if is_summary(block)
-    ]
-    if not any(get(block, "signature") is not None for _, _, block in found):
-        return
-    for entry, _, _ in found[:-1]:
+    found = summaries_of(history)
+    for entry, _ in found[:-1]:
         yield Violation(entry.index, "one-compaction", "a newer compaction follows: send only the last one")
-    entry, at, _ = found[-1]
-    if entry is not history[0] or at > 0 or entry.role == "system":
-        yield Violation(entry.index, "compaction-first", "a signed compaction must be the first block")
+    for entry, at in found[-1:]:
+        if entry is not history[0] or at > 0 or entry.role == "system":
+            yield Violation(entry.index, "compaction-first", "a signed compaction must be the first block")
 
 
 def _check_order(turns: list[Turn]) -> Iterator[Violation]:
@@ -312,19 +304,26 @@ def _check_order(turns: list[Turn]) -> Iterator[Violation]:
 # Repairing
 
 
-def drop_compacted(draft: Draft) -> None:
+def summaries_of(owners: Iterable[Any]) -> list[tuple[Any, int]]:
+    """Return the entries or slots that hold summaries, each with the place of the summary; none if none is signed."""
+    blocks = [(owner, at, block) for owner in owners for at, block in enumerate(blocks_of(owner.wire))]
+    found = [(owner, at, block) for owner, at, block in blocks if is_summary(block)]
+    is_signed = any(get(block, "signature") is not None for _, _, block in found)
+    return [(owner, at) for owner, at, _ in found] if is_signed else []
+
+
+def drop_compacted(repair: Repair) -> None:
     """Remove what stands before the last signed summary, which must come first."""
-    blocks = [(slot, at, block) for slot in draft.slots for at, block in enumerate(blocks_of(slot.message))]
-    found = [(slot, at, block) for slot, at, block in blocks if is_summary(block)]
-    if not any(get(block, "signature") is not None for _, _, block in found):
+    found = summaries_of(repair.slots)
+    if not found:
         return
-    last, at, _ = found[-1]
-    for slot in draft.slots[: draft.slots.index(last)]:
-        draft.drop(slot, "compaction-first")
+    last, at = found[-1]
+    for slot in repair.slots[: repair.slots.index(last)]:
+        repair.drop(slot, "compaction-first")
     if at > 0:
         before, kept = blocks_in(last)[:at], blocks_in(last)[at:]
-        draft.note(last, "compaction-first", "removed", words(before))
-        draft.set_body(last, kept)
+        repair.note(last, "compaction-first", "removed", words(before))
+        repair.set_body(last, kept)
 
 
 def kinds_in(slot: Slot) -> list[str]:
@@ -332,28 +331,28 @@ def kinds_in(slot: Slot) -> list[str]:
     return [kind_of(block) for block in blocks_of(slot.message)]
 
 
-def as_block(value: Any) -> Any:
-    """Return a text as a block, and a block as it is."""
-    return {"type": "text", "text": value} if isinstance(value, str) else value
+def as_blocks(values: Iterable[Any]) -> list[Any]:
+    """Return *values* with each text as a block."""
+    return [{"type": "text", "text": value} if isinstance(value, str) else value for value in values]
 
 
 def blocks_in(slot: Slot) -> list[Any]:
     """Return the blocks of a message, texts among them as blocks."""
-    return [as_block(block) for block in blocks_of(slot.message)]
+    return as_blocks(blocks_of(slot.message))
 
 
-def drop_empty(draft: Draft) -> None:
+def drop_empty(repair: Repair) -> None:
     """Remove texts without a letter, and messages without content except an open end."""
-    for slot, entry in draft.read():
+    for slot, entry in repair.read():
         blocks = blocks_of(slot.message)
         kept = [block for block in blocks if kind_of(block) != "text" or has_letters(block)]
-        is_end = slot is draft.slots[-1] and is_open_end(entry.role, slot.message)
+        is_end = slot is repair.slots[-1] and is_open_end(entry.role, slot.message)
         if not blocks and not is_end and not is_directive(slot.message):
-            draft.drop(slot, "has-content")
+            repair.drop(slot, "has-content")
         elif len(kept) < len(blocks):
             gone = [block for block in blocks if kind_of(block) == "text" and not has_letters(block)]
-            draft.note(slot, "text-not-empty", "removed", words(gone))
-            draft.set_body(slot, kept)
+            repair.note(slot, "text-not-empty", "removed", words(gone))
+            repair.set_body(slot, kept)
 
 
 split_messages = partial(
@@ -361,52 +360,52 @@ split_messages = partial(
 )
 
 
-def place_system(draft: Draft) -> None:
+def place_system(repair: Repair) -> None:
     """Move system messages to between a user's turn and an assistant's, or to the end.
 
     The first system text belongs into the request, which a repair can't change: it becomes a tagged text of the
     user's, and so does one without a legal place nearby.
     """
-    turns = turns_of(draft.slots)
+    turns = turns_of(repair.slots)
     for at, turn in enumerate(turns):
         if turn.role != "system":
             continue
         after = turns[at + 1] if at + 1 < len(turns) else None
         if at == 0:
             for slot in reversed(turn.owners):
-                _into_user(draft, slot, after)
+                _into_user(repair, slot, after)
             continue
         for slot in turn.owners[:-1]:
-            _as_user(draft, slot)
+            _as_user(repair, slot)
         last, follows = turn.owners[-1], len(turn.owners) > 1 or turns[at - 1].may_precede_system
         if after is not None and after.role == "user" and (at + 2 >= len(turns) or turns[at + 2].role == "assistant"):
-            draft.note(last, "system-placement", "moved", "behind the user's turn")
-            draft.slots.remove(last)
-            draft.slots.insert(draft.slots.index(after.owners[-1]) + 1, last)
+            repair.note(last, "system-placement", "moved", "behind the user's turn")
+            repair.slots.remove(last)
+            repair.slots.insert(repair.slots.index(after.owners[-1]) + 1, last)
         elif not follows or (after is not None and after.role == "user"):
-            _as_user(draft, last)
+            _as_user(repair, last)
 
 
-def _as_user(draft: Draft, slot: Slot) -> None:
+def _as_user(repair: Repair, slot: Slot) -> None:
     """Let the user say it, tagged."""
     text = "a text of the user's, tagged as system"
-    draft.change(slot, "system-placement", text, role="user", content=_tagged(slot))
+    repair.change(slot, "system-placement", text, role="user", content=_tagged(slot))
 
 
-def _into_user(draft: Draft, slot: Slot, turn: Turn | None) -> None:
+def _into_user(repair: Repair, slot: Slot, turn: Turn | None) -> None:
     """Put the first system text into the first message of the user's, or make it that."""
     if turn is None or turn.role != "user":
-        _as_user(draft, slot)
+        _as_user(repair, slot)
         return
-    draft.note(slot, "system-placement", "moved", "into the first message of the user's, tagged as system")
+    repair.note(slot, "system-placement", "moved", "into the first message of the user's, tagged as system")
     first, tagged = turn.owners[0], _tagged(slot)
     content = get(first.message, "content")
     if isinstance(content, str) and isinstance(get(slot.message, "content"), str):
         first.message = with_fields(first.message, content=f"{tagged[0]['text']}\n\n{content}")
     else:
         results = kinds_in(first).count("tool_result")
-        draft.set_body(first, [*blocks_in(first)[:results], *tagged, *blocks_in(first)[results:]])
-    draft.slots.remove(slot)
+        repair.set_body(first, [*blocks_in(first)[:results], *tagged, *blocks_in(first)[results:]])
+    repair.slots.remove(slot)
 
 
 def _tagged(slot: Slot) -> list[Any]:
@@ -426,30 +425,30 @@ class Edits(defaultdict[Slot, dict[int, tuple[Any, ...]]]):
         if len(new) != 1 or new[0] is not blocks_of(old.owner.message)[old.at]:
             self[old.owner][old.at] = new
 
-    def apply(self, draft: Draft) -> None:
+    def apply(self, repair: Repair) -> None:
         """Change the messages."""
         for slot, edits in self.items():
             blocks = enumerate(blocks_in(slot))
-            draft.set_body(slot, [new for at, block in blocks for new in edits.get(at, (block,))])
+            repair.set_body(slot, [new for at, block in blocks for new in edits.get(at, (block,))])
 
 
-def give_ids(draft: Draft) -> None:
+def give_ids(repair: Repair) -> None:
     """Give every call its own id, and the same one to its result."""
-    turns = turns_of(draft.slots)
+    turns = turns_of(repair.slots)
     taken = {call.id for turn in turns for call in turn.of("tool_use")}
     seen: set[str] = set()
     edits = Edits(dict)
     for turn, after in zip(turns, [*turns[1:], NO_TURN], strict=False):
         calls, results = turn.of("tool_use"), after.of("tool_result")
-        PAIRS.give_ids(draft, calls, results, seen, taken)
+        PAIRS.give_ids(repair, calls, results, seen, taken)
         for block in (*calls, *results):
             edits.set(block, block.message)
-    edits.apply(draft)
+    edits.apply(repair)
 
 
-def pair_results(draft: Draft) -> None:
+def pair_results(repair: Repair) -> None:
     """Move results to their calls, answer calls without one, and remove what answers nothing."""
-    turns = turns_of(draft.slots)
+    turns = turns_of(repair.slots)
     sides = [at if turn.role == "assistant" else None for at, turn in enumerate(turns)]
     calls = [Half(Call(block.id), at, block) for at, turn in enumerate(turns) for block in turn.of("tool_use")]
     results = [
@@ -462,25 +461,30 @@ def pair_results(draft: Draft) -> None:
     answers: dict[int, list[Any]] = defaultdict(list)
     stubs: dict[int, list[Any]] = defaultdict(list)
     for call in calls:
-        answers[call.place] += [slot.message for slot in PAIRS.result_of(draft, call)]
+        answers[call.place] += [slot.message for slot in PAIRS.result_of(repair, call)]
     taken = {call.call.id for call in calls}
     restored: set[str] = set()
     for result in results:
         kept = [result.slot] if result.is_home else []
         if result.other is None:
             result.repeated = result.repeated or result.call.id in restored
-            made = PAIRS.leftover(draft, result, taken=taken)
+            made = PAIRS.leftover(repair, result, taken=taken)
             stubs[result.place] += [slot.message for slot in made[:1]]
             restored.update(slot.message["id"] for slot in made[:1])
             kept = made[1:]
         edits.set(result.slot, *(slot.message for slot in kept))
-    edits.apply(draft)
+    edits.apply(repair)
     for at, blocks in answers.items():
         if blocks:
-            _add_results(draft, turns[at], blocks)
+            _add_results(repair, turns[at], blocks)
     for at, blocks in stubs.items():
-        if blocks:
-            _add_calls(draft, turns[at - 1] if at else None, turns[at], blocks)
+        if not blocks:
+            continue
+        # To the assistant's turn before the results, or as one.
+        before = turns[at - 1] if at and turns[at - 1].role == "assistant" else None
+        near = before.owners[-1] if before else next(slot for slot in turns[at].owners if slot in repair.slots)
+        place = repair.slots.index(near) + (before is not None)
+        repair.slots.insert(place, Slot(near.index, {"role": "assistant", "content": blocks}))
 
 
 def _stub_result(call: Call) -> dict[str, Any]:
@@ -494,42 +498,32 @@ def _stub_call(result: Call) -> dict[str, Any]:
 PAIRS = Pairs(("a result", "result"), "tool_use_id", "toolu_", _stub_result, _stub_call)
 
 
-def _add_calls(draft: Draft, before: Turn | None, turn: Turn, blocks: list[Any]) -> None:
-    """Add calls for the results in *turn*: to the assistant's turn before it, or as one."""
-    message = {"role": "assistant", "content": blocks}
-    if before is not None and before.role == "assistant":
-        draft.slots.insert(draft.slots.index(before.owners[-1]) + 1, Slot(before.owners[-1].index, message))
-    else:
-        first = next(slot for slot in turn.owners if slot in draft.slots)
-        draft.slots.insert(draft.slots.index(first), Slot(first.index, message))
-
-
-def _add_results(draft: Draft, turn: Turn, blocks: list[Any]) -> None:
+def _add_results(repair: Repair, turn: Turn, blocks: list[Any]) -> None:
     """Add results behind the calls of *turn*: to the results that are there, or as a message before what is said."""
     last = turn.owners[-1]
-    at = draft.slots.index(last) + 1
-    following = draft.slots[at] if at < len(draft.slots) else None
+    at = repair.slots.index(last) + 1
+    following = repair.slots[at] if at < len(repair.slots) else None
     kinds = kinds_in(following) if following and string(get(following.message, "role")) == "user" else []
     if following and kinds[:1] == ["tool_result"]:
         own = blocks_in(following)
         end = next((n for n, kind in enumerate(kinds) if kind != "tool_result"), len(own))
-        draft.set_body(following, [*own[:end], *blocks, *own[end:]])
+        repair.set_body(following, [*own[:end], *blocks, *own[end:]])
     else:
-        draft.slots.insert(at, Slot(last.index, {"role": "user", "content": blocks}))
+        repair.slots.insert(at, Slot(last.index, {"role": "user", "content": blocks}))
 
 
-def results_first(draft: Draft) -> None:
+def results_first(repair: Repair) -> None:
     """Put results first in the user's turns: whole messages where that is enough, otherwise blocks."""
-    for turn in turns_of(draft.slots):
+    for turn in turns_of(repair.slots):
         is_result = [block.kind == "tool_result" for block in turn.blocks]
         if turn.role == "user" and is_result != sorted(is_result, reverse=True):
-            start = draft.slots.index(turn.owners[0])
-            ordered = _ordered(draft, turn)
-            others = [slot for slot in draft.slots[start:] if slot not in turn.owners]
-            draft.slots[start:] = [*ordered, *others]
+            start = repair.slots.index(turn.owners[0])
+            ordered = _ordered(repair, turn)
+            others = [slot for slot in repair.slots[start:] if slot not in turn.owners]
+            repair.slots[start:] = [*ordered, *others]
 
 
-def _ordered(draft: Draft, turn: Turn) -> list[Slot]:
+def _ordered(repair: Repair, turn: Turn) -> list[Slot]:
     front: list[Slot] = []
     rest: list[Slot] = []
     for slot in turn.owners:
@@ -537,55 +531,55 @@ def _ordered(draft: Draft, turn: Turn) -> list[Slot]:
         others = [block for block in blocks_in(slot) if kind_of(block) != "tool_result"]
         is_late = bool(results) and (bool(rest) or kinds_in(slot)[: len(results)] != ["tool_result"] * len(results))
         if is_late:
-            draft.note(slot, "results-first", "moved", "the results, before everything else in the turn")
+            repair.note(slot, "results-first", "moved", "the results, before everything else in the turn")
         if not others:
             front.append(slot)
             continue
         if rest and results:
             front.append(Slot(slot.index, {"role": "user", "content": results}))
-            draft.set_body(slot, others)
+            repair.set_body(slot, others)
         elif is_late:
-            draft.set_body(slot, [*results, *others])
+            repair.set_body(slot, [*results, *others])
         rest.append(slot)
     return front + rest
 
 
-def calls_last(draft: Draft) -> None:
+def calls_last(repair: Repair) -> None:
     """Move a text that stands after a call to before the first call of its turn."""
     edits = Edits(dict)
-    for turn in turns_of(draft.slots):
+    for turn in turns_of(repair.slots):
         calls = turn.of("tool_use")
         late = [block for block in turn.blocks[turn.blocks.index(calls[0]) :] if block.kind == "text"] if calls else []
         for owner in dict.fromkeys(block.owner for block in late):
-            draft.note(owner, "calls-last", "moved", "the text, before the calls of its turn")
+            repair.note(owner, "calls-last", "moved", "the text, before the calls of its turn")
         for block in late:
             edits.set(block)
         if late:
-            edits.set(calls[0], *(as_block(block.message) for block in late), calls[0].message)
-    edits.apply(draft)
+            edits.set(calls[0], *as_blocks(block.message for block in late), calls[0].message)
+    edits.apply(repair)
 
 
-def pair_server_tools(draft: Draft) -> None:
+def pair_server_tools(repair: Repair) -> None:
     """Remove results of the provider's tools without calls, and give an error to calls whose turn is over."""
     edits = Edits(dict)
     restored: set[str] = set()
-    for block in unpaired_server_tools(turns_of(draft.slots)):
+    for block in unpaired_server_tools(turns_of(repair.slots)):
         if block.kind in SERVER_CALLS:
-            edits.set(block, *_with_error(draft, block))
+            edits.set(block, *_with_error(repair, block))
         elif block.id not in restored:
-            new = _with_call(draft, block)
+            new = _with_call(repair, block)
             edits.set(block, *new)
             restored.update([block.id] if new else [])
-    edits.apply(draft)
+    edits.apply(repair)
 
 
-def _with_error(draft: Draft, call: Block) -> list[Any]:
+def _with_error(repair: Repair, call: Block) -> list[Any]:
     """Return *call* with an error as its result, or nothing if it can't have one."""
     name = string(get(call.message, "name"))
     if not call.id or not name:
-        draft.note(call, "server-call-has-result", "removed", words(call.message))
+        repair.note(call, "server-call-has-result", "removed", words(call.message))
         return []
-    draft.note(call, "server-call-has-result", "added", f"an error as the result of {call.id}")
+    repair.note(call, "server-call-has-result", "added", f"an error as the result of {call.id}")
     if call.kind == "mcp_tool_use":
         text = [{"type": "text", "text": NO_RESULT}]
         return [call.message, {"type": "mcp_tool_result", "tool_use_id": call.id, "is_error": True, "content": text}]
@@ -593,12 +587,12 @@ def _with_error(draft: Draft, call: Block) -> list[Any]:
     return [call.message, {"type": f"{name}_tool_result", "tool_use_id": call.id, "content": error}]
 
 
-def _with_call(draft: Draft, result: Block) -> list[Any]:
+def _with_call(repair: Repair, result: Block) -> list[Any]:
     """Return what becomes of a result without its call: nothing, or itself behind a stub of it."""
-    if not draft.restore_calls or not result.id:
-        draft.note(result, "server-result-has-call", "removed", words(result.message))
+    if not repair.restore_calls or not result.id:
+        repair.note(result, "server-result-has-call", "removed", words(result.message))
         return []
-    draft.note(result, "server-result-has-call", "added", f"a call for the result of {result.id}")
+    repair.note(result, "server-result-has-call", "added", f"a call for the result of {result.id}")
     name = result.kind.removesuffix("_tool_result")
     stub = {"type": "server_tool_use", "id": result.id, "name": name, "input": {}}
     if name == "mcp":
@@ -606,32 +600,22 @@ def _with_call(draft: Draft, result: Block) -> list[Any]:
     return [stub, result.message]
 
 
-def drop_last_thinking(draft: Draft) -> None:
+def drop_last_thinking(repair: Repair) -> None:
     """Remove thinking that leads to nothing, at the end of the history."""
-    turns = turns_of(draft.slots)
+    turns = turns_of(repair.slots)
     for slot in reversed(turns[-1].owners) if turns and turns[-1].role == "assistant" else ():
         kinds = kinds_in(slot)
         kept = len(kinds)
         while kept and kinds[kept - 1] in THINKING:
             kept -= 1
         if kept < len(kinds):
-            draft.note(slot, "reasoning-not-last", "removed", words(blocks_in(slot)[kept:]))
-            draft.set_body(slot, blocks_in(slot)[:kept])
+            repair.note(slot, "reasoning-not-last", "removed", words(blocks_in(slot)[kept:]))
+            repair.set_body(slot, blocks_in(slot)[:kept])
         if kept:
             break
 
 
 PASSES: tuple[Pass, ...] = (
-    *(
-        give_roles,
-        drop_compacted,
-        drop_empty,
-        split_messages,
-        place_system,
-        give_ids,
-        pair_results,
-        results_first,
-        calls_last,
-    ),
-    *(pair_server_tools, drop_last_thinking, begin_with_user),
+    *(give_roles, drop_compacted, drop_empty, split_messages, place_system, give_ids, pair_results),
+    *(results_first, calls_last, pair_server_tools, drop_last_thinking, begin_with_user),
 )

@@ -18,9 +18,9 @@ from brim.tokens.protocol import TokenCounter
 LEAST = 50
 """A smaller cap would hold little more than the note about what was cut."""
 ROOM = 20
-"""Tokens that the names and brackets of a response may take in addition to its texts."""
+"""Tokens for the names and brackets of a response, in addition to its texts."""
 HEAD = 0.6
-"""The share of what stays that is the beginning: headers and first errors stand there; totals stand at the end."""
+"""The share of what stays that comes from the beginning: headers and first errors are there, totals at the end."""
 ROUNDS = 40
 NOTE = 20
 """Tokens that the note may take."""
@@ -88,12 +88,7 @@ class Shortener:
     def _result(self, value: Any) -> Any:
         """Return one result with its texts shortened to the limit, which they share."""
         texts: list[str] = []
-
-        def collect(text: str) -> str:
-            texts.append(text)
-            return text
-
-        map_texts(value, collect)
+        map_texts(value, lambda text: texts.append(text) or text)  # type: ignore[func-returns-value]
         short = shorten_together(texts, self.limit, self.counter)
         new = iter(short)
         return value if short == texts else map_texts(value, lambda _: next(new))
@@ -105,20 +100,14 @@ def map_results(entry: Entry, change: Callable[[str, Any], Any]) -> Any:
     *change* gets the id of the call and the content, and returns that content if nothing is to change.
     """
     message = entry.message
-    for field in ("content", "output", "parts", "_content"):
-        found = get(message, field)
-        if found is not None:
-            call = string(first(message, "tool_call_id", "call_id"))
-            new = change(call, found) if call or entry.role == "tool" else _map_blocks(found, change)
-            return message if new is found else with_fields(message, **{field: new})
-    return message
-
-
-def _map_blocks(value: Any, change: Callable[[str, Any], Any]) -> Any:
-    if not is_sequence(value):
-        return value
-    new = [_map_block(block, change) for block in value]
-    return value if all(one is two for one, two in zip(new, value, strict=True)) else new
+    call = string(first(message, "tool_call_id", "call_id"))
+    field = next((name for name in ("content", "output", "parts", "_content") if get(message, name) is not None), "")
+    found: Any = get(message, field)
+    if field and (call or entry.role == "tool"):
+        return _with(message, field, call, change)
+    new = [_map_block(block, change) for block in found] if is_sequence(found) else []
+    is_same = all(one is two for one, two in zip(new, found or (), strict=False))
+    return message if is_same else with_fields(message, **{field: new})
 
 
 def _map_block(block: Any, change: Callable[[str, Any], Any]) -> Any:

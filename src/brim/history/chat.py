@@ -16,10 +16,10 @@ from brim.history.receipt import Violation
 from brim.history.repairs import (
     NO_RESULT,
     UNKNOWN_TOOL,
-    Draft,
     Half,
     Pairs,
     Pass,
+    Repair,
     Slot,
     fill_content,
     give_roles,
@@ -146,25 +146,25 @@ def _check_pairs(history: Sequence[Entry]) -> Iterator[Violation]:
 # Repairing
 
 
-def drop_empty_calls(draft: Draft) -> None:
+def drop_empty_calls(repair: Repair) -> None:
     """Remove calls without fields, and the list if nothing is left in it."""
-    for slot, entry in draft.read():
+    for slot, entry in repair.read():
         calls = get(slot.message, "tool_calls")
         if entry.role != "assistant" or not is_sequence(calls):
             continue
         real = [call for call in listed(calls) if is_structured(call)]
         gone = [words(call) for call in listed(calls) if not is_structured(call)]
         if gone:
-            draft.note(slot, "call-has-id", "removed", "\n".join(gone))
+            repair.note(slot, "call-has-id", "removed", "\n".join(gone))
             slot.message = with_fields(slot.message, tool_calls=real)
         if not real and (gone or string(get(slot.message, "role"))):
-            draft.note(slot, "calls-not-empty", "changed", "tool_calls is left out")
+            repair.note(slot, "calls-not-empty", "changed", "tool_calls is left out")
             slot.message = without_field(slot.message, "tool_calls")
 
 
-def name_calls(draft: Draft) -> None:
+def name_calls(repair: Repair) -> None:
     """Name every call without a name: as its result does, or with a stub."""
-    read = draft.read()
+    read = repair.read()
     for at, (slot, entry) in enumerate(read):
         if all(call.name for call in entry.calls):
             continue
@@ -172,31 +172,31 @@ def name_calls(draft: Draft) -> None:
         if filled(old) and not string(get(old, "name")):
             answer = read[at + 1][1].results[:1] if at + 1 < len(read) else ()
             name = (answer[0].name if answer and answer[0].kind == "function" else "") or UNKNOWN_TOOL
-            draft.change(
+            repair.change(
                 slot, "call-has-name", f"named {name}; it was: {words(old)}", function_call=with_fields(old, name=name)
             )
         calls = get(slot.message, "tool_calls")
         if is_sequence(calls):
-            slot.message = with_fields(slot.message, tool_calls=[_named(draft, slot, call) for call in listed(calls)])
+            slot.message = with_fields(slot.message, tool_calls=[_named(repair, slot, call) for call in listed(calls)])
 
 
-def _named(draft: Draft, slot: Slot, call: Any) -> Any:
+def _named(repair: Repair, slot: Slot, call: Any) -> Any:
     where = next((name for name in ("function", "custom") if get(call, name) is not None), "")
     inner = get(call, where) if where else call
     if string(get(inner, "name")):
         return call
-    draft.note(slot, "call-has-name", "changed", f"named {UNKNOWN_TOOL}; it was: {words(call)}")
+    repair.note(slot, "call-has-name", "changed", f"named {UNKNOWN_TOOL}; it was: {words(call)}")
     if where:
         return with_fields(call, **{where: with_fields(inner, name=UNKNOWN_TOOL)})
     return with_fields(call, type="function", function={"name": UNKNOWN_TOOL, "arguments": "{}"})
 
 
-def give_ids(draft: Draft) -> None:
+def give_ids(repair: Repair) -> None:
     """Give every call of a message its own id.
 
     A result that answers no call has one to give.
     """
-    read = draft.read()
+    read = repair.read()
     for at, (slot, entry) in enumerate(read):
         ids = [call.id for call in entry.calls if call.kind != "function"]
         if len(set(ids)) == len(ids) and all(ids):
@@ -205,13 +205,13 @@ def give_ids(draft: Draft) -> None:
         answers = takewhile(lambda pair: pair[1].role == "tool", following)
         run = [answer for answer, result in answers if result.results[0].kind != "function"]
         calls = [Slot(slot.index, call) for call in listed(get(slot.message, "tool_calls"))]
-        PAIRS.give_ids(draft, calls, run, set(), set(ids))
+        PAIRS.give_ids(repair, calls, run, set(), set(ids))
         slot.message = with_fields(slot.message, tool_calls=[call.message for call in calls])
 
 
-def pair_results(draft: Draft) -> None:
+def pair_results(repair: Repair) -> None:
     """Put every result behind its call, answer calls without a result, and remove what answers nothing."""
-    read = draft.read()
+    read = repair.read()
     calls = {at: [Half(call, at, slot) for call in entry.calls] for at, (slot, entry) in enumerate(read)}
     results = _placed_results(read)
     pair([call for several in calls.values() for call in several], list(results.values()))
@@ -220,10 +220,10 @@ def pair_results(draft: Draft) -> None:
         if at not in results:
             in_place = [call.other.place for call in calls[at] if call.other is not None and call.other.is_home]
             rebuilt += [slot, *(read[place][0] for place in sorted(in_place))]
-            rebuilt += [new for call in calls[at] for new in PAIRS.result_of(draft, call)]
+            rebuilt += [new for call in calls[at] for new in PAIRS.result_of(repair, call)]
         elif results[at].other is None:
-            rebuilt += PAIRS.leftover(draft, results[at])
-    draft.slots = rebuilt
+            rebuilt += PAIRS.leftover(repair, results[at])
+    repair.slots = rebuilt
 
 
 def _placed_results(read: list[tuple[Slot, Entry]]) -> dict[int, Half]:

@@ -64,9 +64,8 @@ def notes_with_their_turns(entries: Sequence[Entry], provider: Provider) -> Span
             yield max(0, at - 1), min(len(entries) - 1, at + 1)
 
 
-RULES: tuple[Rule, ...] = (
-    *(calls_with_results, server_tools_with_results, parallel_calls, one_voice, notes_with_their_turns),
-)
+RULES: tuple[Rule, ...]
+RULES = (calls_with_results, server_tools_with_results, parallel_calls, one_voice, notes_with_their_turns)
 
 
 def legal_cuts(entries: Sequence[Entry], provider: Provider) -> list[int]:

@@ -12,6 +12,8 @@ from typing import Any
 from brim.errors import InputError
 from brim.history import Provider, Pruned, Pruner
 from brim.history.formats import provider_of, read
+from brim.history.transcript import conversation, is_transcript
+from brim.tokens.costs import difference
 from brim.tokens.count import Count
 from brim.tokens.inputs import name_of, read_text
 from brim.tokens.messages.request import split
@@ -100,14 +102,11 @@ class Document:
             raise InputError("nested too deeply to be written") from None
 
     def besides_messages(self, tools: list[Any] | None, counter: TokenCounter) -> Count:
-        """Return what a request body holds besides messages and tools: the system text, the schema of the answer."""
+        """Return what the rest of a request body takes: its system text, the schema of the answer."""
         if not self.key:
             return Count(0)
         request: Any = {**self.body, self.key: []}
-        whole, bare = counter.count_messages(request, tools), counter.count_messages([], tools)
-        tokens = max(0, int(whole) - int(bare))
-        low, high = max(0, whole.low - bare.low), max(0, whole.high - bare.high)
-        return Count(tokens, whole.basis, min(low, tokens), max(high, tokens))
+        return difference(counter.count_messages(request, tools), counter.count_messages([], tools))
 
     def pins(self, given: list[str], provider: Provider) -> set[int | str]:
         """Return the places and ids in *given*.
@@ -173,13 +172,12 @@ def read_document(path: str) -> Document:
         value = _parsed(text, name)
     except InputError:
         lines, broken = _lines(text)
-        found = _transcript(name, text, (lines, broken))
-        if found is None and not broken and sum(line is not None for line in lines) > 1:
+        if found := _transcript(name, text, lines, broken):
+            return found
+        if not broken and sum(line is not None for line in lines) > 1:
             raise InputError(f"{name}: JSON lines, but neither messages nor a transcript of Claude Code") from None
-        if found is None:
-            raise
-        return found
-    return _transcript(name, text, ([value], [])) or _document(name, text, value)
+        raise
+    return _transcript(name, text, [value], []) or _document(name, text, value)
 
 
 def read_messages(path: str) -> Any:
@@ -232,11 +230,8 @@ def _document(name: str, text: str, value: Any, *, strict: bool = True) -> Docum
     return Document(name, text, value[key], body=value, key=key)
 
 
-def _transcript(name: str, text: str, read: tuple[list[Any], list[int]]) -> Document | None:
-    """Return the conversation in the lines that were *read*, or None if they aren't a transcript."""
-    from brim.history.transcript import conversation, is_transcript
-
-    lines, broken = read
+def _transcript(name: str, text: str, lines: list[Any], broken: list[int]) -> Document | None:
+    """Return the conversation in *lines*, or None if they aren't a transcript."""
     if not is_transcript(lines):
         return None
     spoken = conversation(lines)

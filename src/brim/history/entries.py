@@ -55,7 +55,7 @@ class Entry:
     results: tuple[Call, ...] = ()
     """The calls it answers, in order."""
     says: bool = False
-    """Whether it holds anything besides calls, results and reasoning: text, an image, a search of the provider's."""
+    """Whether it holds more than calls, results and reasoning: text, an image, a search by the provider."""
     in_order: bool = True
     """Whether results stand before everything else in it, and calls after everything else."""
     reasons: bool = False

@@ -12,7 +12,7 @@ from brim.history.broken import broken_chat, broken_contents, broken_items, brok
 from brim.history.content import filled, listed
 from brim.history.entries import NO_FAULT, PROVIDERS, Entry, Provider
 from brim.history.receipt import Repaired, Violation
-from brim.history.repairs import KNOWN, Draft, Pass, Slot
+from brim.history.repairs import KNOWN, Pass, Repair, Slot
 from brim.tokens.messages.fields import get, is_mapping, is_sequence, string
 from brim.tokens.messages.frameworks import as_blocks, framework_of, has_system_text, langchain_role
 from brim.tokens.messages.parts import is_message
@@ -171,10 +171,8 @@ STRUCTURAL = frozenset(
 )
 """Faults of a translated message at any provider; others are Anthropic's alone."""
 OTHERS = {
-    "tool_use": "anthropic",
-    "tool_result": "anthropic",
-    "toolUse": "Amazon Converse",
-    "toolResult": "Amazon Converse",
+    **dict.fromkeys(("tool_use", "tool_result"), "anthropic"),
+    **dict.fromkeys(("toolUse", "toolResult"), "Amazon Converse"),
 }
 """Calls and results that only one format has."""
 
@@ -234,11 +232,8 @@ def _other_format(message: object, rules: Provider) -> str:
     if rules in ("anthropic", "responses") and filled(get(message, "tool_calls")):
         return TITLES["openai"]
     for block in listed(get(message, "content")):
-        kinds = [
-            string(get(block, "type")),
-            *(name for name in ("toolUse", "toolResult") if get(block, name) is not None),
-        ]
-        whose = next((OTHERS[kind] for kind in kinds if kind in OTHERS), rules)
+        named = next((name for name in ("toolUse", "toolResult") if get(block, name) is not None), "")
+        whose = OTHERS.get(string(get(block, "type"))) or OTHERS.get(named, rules)
         if whose != rules and not langchain_role(message):
             return TITLES["anthropic"] if whose == "anthropic" else whose
     return ""
@@ -304,12 +299,12 @@ def repair(
     # LangChain's own form is OpenAI's; it becomes another provider's when it's sent.
     found = layout.rules if provider == "auto" or not layout.framework else provider
     slots = [Slot(index, message) for index, message in enumerate(several)]
-    draft = Draft(slots, found, FORMATS[found].read, restore_calls)
+    work = Repair(slots, found, FORMATS[found].read, restore_calls)
     for _ in range(ROUNDS):
-        before = len(draft.changes)
+        before = len(work.changes)
         for repair_pass in FORMATS[found].passes:
-            repair_pass(draft)
-        if len(draft.changes) == before:
+            repair_pass(work)
+        if len(work.changes) == before:
             break
-    changes = sorted(draft.changes, key=lambda change: change.index)
-    return Repaired([slot.message for slot in draft.slots], tuple(changes))
+    changes = sorted(work.changes, key=lambda change: change.index)
+    return Repaired([slot.message for slot in work.slots], tuple(changes))

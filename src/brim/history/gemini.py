@@ -17,9 +17,9 @@ from brim.history.receipt import Violation
 from brim.history.repairs import (
     NO_RESULT,
     UNKNOWN_TOOL,
-    Draft,
     Half,
     Pass,
+    Repair,
     Slot,
     begin_with_user,
     give_roles,
@@ -137,23 +137,23 @@ def _check_pairs(before: Entry | None, entry: Entry, after: Entry | None) -> Ite
 # Repairing
 
 
-def fill_parts(draft: Draft) -> None:
+def fill_parts(repair: Repair) -> None:
     """Remove empty parts and contents without parts.
 
     What a content says elsewhere becomes its part.
     """
-    for slot, entry in draft.read():
+    for slot, entry in repair.read():
         parts = parts_of(slot.message)
         kept = [part for part in parts if not is_empty_part(part)]
         text = "" if parts else words(slot.message)
         if text.strip():
-            draft.note(slot, "has-content", "changed", "what it says is a part of it")
+            repair.note(slot, "has-content", "changed", "what it says is a part of it")
             slot.message = {"role": "model" if entry.role == "assistant" else "user", "parts": [{"text": text}]}
         elif not parts:
-            draft.drop(slot, "has-content")
+            repair.drop(slot, "has-content")
         elif len(kept) < len(parts):
-            draft.note(slot, "part-not-empty", "removed", words([part for part in parts if is_empty_part(part)]))
-            draft.set_body(slot, kept)
+            repair.note(slot, "part-not-empty", "removed", words([part for part in parts if is_empty_part(part)]))
+            repair.set_body(slot, kept)
 
 
 def side_of(part: object) -> str:
@@ -164,27 +164,27 @@ def side_of(part: object) -> str:
 split_contents = partial(split_sides, parts_of=parts_of, side_of=side_of, assistant="model")
 
 
-def merge_before_calls(draft: Draft) -> None:
+def merge_before_calls(repair: Repair) -> None:
     """Join the model's contents before a call with it, so that the call comes right after the user."""
     run: list[Slot] = []
-    for slot, entry in draft.read():
+    for slot, entry in repair.read():
         if entry.calls and run:
             parts = [part for content in (*run, slot) for part in parts_of(content.message)]
             for content in run:
-                draft.note(content, "call-after-user", "merged", "with the call that the model makes after it")
-                draft.set_body(content, [])
-            draft.set_body(slot, parts)
+                repair.note(content, "call-after-user", "merged", "with the call that the model makes after it")
+                repair.set_body(content, [])
+            repair.set_body(slot, parts)
             run = []
         run = [*run, slot] if entry.role == "assistant" else []
 
 
-def pair_functions(draft: Draft) -> None:
+def pair_functions(repair: Repair) -> None:
     """Move responses to their calls, answer calls without one, and remove what answers nothing.
 
     Ids are optional here. A response belongs to the call with its id, else to one with its name; where there are as
     many as there are calls, they are taken as they stand.
     """
-    read = draft.read()
+    read = repair.read()
     calls = {at: [Half(call, at, slot) for call in entry.calls] for at, (slot, entry) in enumerate(read) if entry.calls}
     following = [len(entry.results) for _, entry in read[1:]]
     right = {at for at, several in calls.items() if following[at : at + 1] == [len(several)]}
@@ -198,20 +198,20 @@ def pair_functions(draft: Draft) -> None:
             orphans[response.place].append(response)
     rebuilt: list[Slot] = []
     for at, (slot, entry) in enumerate(read):
-        restored = _restore(draft, rebuilt, slot, orphans[at])
+        restored = _restore(repair, rebuilt, slot, orphans[at])
         new: list[Any] = [slot.message]
         if entry.results and at - 1 not in right:
             parts = parts_of(slot.message)
             first = next(n for n, part in enumerate(parts) if result_in(part) is not None)
             others = [part for part in parts[first:] if result_in(part) is None]
-            answers = [*_answers(draft, calls.get(at - 1, [])), *(response.slot.message for response in restored)]
+            answers = [*_answers(repair, calls.get(at - 1, [])), *(response.slot.message for response in restored)]
             new = [*parts[:first], *answers, *others]
             if [id(part) for part in new] != [id(part) for part in parts]:
-                draft.set_body(slot, new)
+                repair.set_body(slot, new)
         rebuilt += [slot] if new else []
         if at in calls and not any(following[at : at + 1]):
-            rebuilt.append(Slot(slot.index, {"role": "user", "parts": _answers(draft, calls[at])}))
-    draft.slots = rebuilt
+            rebuilt.append(Slot(slot.index, {"role": "user", "parts": _answers(repair, calls[at])}))
+    repair.slots = rebuilt
 
 
 def _responses(read: list[tuple[Slot, Entry]]) -> list[Half]:
@@ -252,15 +252,15 @@ def _match(calls: dict[int, list[Half]], right: set[int], responses: list[Half])
         response.answer(call for at in places for call in calls.get(at, ()) if fits(call, response))
 
 
-def _restore(draft: Draft, rebuilt: list[Slot], slot: Slot, orphans: list[Half]) -> list[Half]:
+def _restore(repair: Repair, rebuilt: list[Slot], slot: Slot, orphans: list[Half]) -> list[Half]:
     """Return the responses without calls that stay: all, behind stubs of their calls, or none."""
     for response in orphans:
         rule = "result-has-call" if response.home is None else "results-match-calls"
-        if draft.restore_calls:
-            draft.note(slot, rule, "added", f"a call of {response.call.name or 'a function'} for its response")
+        if repair.restore_calls:
+            repair.note(slot, rule, "added", f"a call of {response.call.name or 'a function'} for its response")
         else:
-            draft.note(slot, rule, "removed", words(response.slot.message))
-    if not orphans or not draft.restore_calls:
+            repair.note(slot, rule, "removed", words(response.slot.message))
+    if not orphans or not repair.restore_calls:
         return []
     calls = [{"functionCall": {**_stub(response.call), "args": {}}} for response in orphans]
     before = rebuilt[-1] if rebuilt else None
@@ -271,18 +271,18 @@ def _restore(draft: Draft, rebuilt: list[Slot], slot: Slot, orphans: list[Half])
     return orphans
 
 
-def _answers(draft: Draft, calls: list[Half]) -> list[Any]:
+def _answers(repair: Repair, calls: list[Half]) -> list[Any]:
     """Return a response for every one of *calls*, in their order."""
     parts = []
     for call in calls:
         response, name = call.other, call.call.name or "a function"
         if response is None:
-            draft.note(call.slot, "call-has-result", "added", f"a response for {name}")
+            repair.note(call.slot, "call-has-result", "added", f"a response for {name}")
             parts.append({"functionResponse": {**_stub(call.call), "response": {"error": NO_RESULT}}})
             continue
         if response.place != call.place + 1:
             action, rule = ("merged", "results-match-calls") if response.is_home else ("moved", "result-has-call")
-            draft.note(response.slot, rule, action, f"the response of {name}")
+            repair.note(response.slot, rule, action, f"the response of {name}")
         parts.append(response.slot.message)
     return parts
 
@@ -291,32 +291,32 @@ def _stub(call: Call) -> dict[str, Any]:
     return {**({"id": call.id} if call.id else {}), "name": call.name or UNKNOWN_TOOL}
 
 
-def name_functions(draft: Draft) -> None:
+def name_functions(repair: Repair) -> None:
     """Name calls and responses without a name: as the other does, or with a stub."""
     names: list[str] = []
-    for slot, entry in reversed(draft.read()):
+    for slot, entry in reversed(repair.read()):
         if entry.calls:
             names = [call.name or name or UNKNOWN_TOOL for call, name in zip(entry.calls, names, strict=False)]
-            _set_names(draft, slot, "call", names)
+            _set_names(repair, slot, "call", names)
         names = [result.name for result in entry.results]
-    for slot, entry in draft.read():
+    for slot, entry in repair.read():
         if entry.results:
-            _set_names(draft, slot, "result", names)
+            _set_names(repair, slot, "result", names)
         names = [call.name for call in entry.calls]
 
 
-def _set_names(draft: Draft, slot: Slot, what: str, names: list[str]) -> None:
+def _set_names(repair: Repair, slot: Slot, what: str, names: list[str]) -> None:
     """Name the calls, or the results, of a content where they have no name."""
     left, changed, parts = list(names), False, parts_of(slot.message)
     for at, part in enumerate(parts):
         field = next((field for field in (CALLS if what == "call" else RESULTS) if get(part, field) is not None), "")
         name = left.pop(0) if field and left else ""
         if field and not string(get(get(part, field), "name")):
-            draft.note(slot, f"{what}-has-name", "changed", f"named {name}; it was: {words(part)}")
+            repair.note(slot, f"{what}-has-name", "changed", f"named {name}; it was: {words(part)}")
             parts[at] = with_fields(part, **{field: with_fields(get(part, field), name=name)})
             changed = True
     if changed:
-        draft.set_body(slot, parts)
+        repair.set_body(slot, parts)
 
 
 PASSES: tuple[Pass, ...] = (

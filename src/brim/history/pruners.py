@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from typing import Any, Literal, ParamSpec, Protocol, TypeVar, cast, runtime_checkable
@@ -172,19 +172,14 @@ def finished(value: Any) -> Any:
     """
     if not inspect.isawaitable(value):
         return value
+
+    async def wait() -> Any:
+        return await value
+
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         loop = _loop.get()
-        if loop is not None:
-            return asyncio.run_coroutine_threadsafe(_waiting(value), loop).result()
-        return asyncio.run(_waiting(value))
+        return asyncio.run(wait()) if loop is None else asyncio.run_coroutine_threadsafe(wait(), loop).result()
     with ThreadPoolExecutor(1) as another:  # this thread's own loop can't run while it waits here
-        return another.submit(asyncio.run, _waiting(value)).result()
-
-
-def _waiting(value: Any) -> Coroutine[Any, Any, Any]:
-    async def wait() -> Any:
-        return await value
-
-    return wait()
+        return another.submit(asyncio.run, wait()).result()

@@ -25,9 +25,9 @@ from brim.tokens.messages.frameworks import langchain_type
 NO_RESULT = "[no result: the call was interrupted before it returned]"
 NO_BEGINNING = "[the beginning of this conversation is missing]"
 UNKNOWN_TOOL = "unknown_tool"
-"""The name of a tool that a result without its call doesn't tell."""
+"""The name in a restored call whose result doesn't name the tool."""
 NAMES = {"human": "user", "ai": "assistant", "model": "assistant"}
-"""What other programs call user and assistant."""
+"""Other programs' names for user and assistant."""
 KNOWN: dict[Provider, tuple[str, ...]] = {
     "openai": ("system", "developer", "user", "assistant", "tool", "function"),
     "responses": ("system", "developer", "user", "assistant"),
@@ -54,7 +54,7 @@ class Slot:
 
 
 @dataclass
-class Draft:
+class Repair:
     """The messages as they are now, and the changes so far."""
 
     slots: list[Slot]
@@ -121,28 +121,28 @@ class Draft:
         return f"{prefix}{self.made}"
 
 
-Pass = Callable[[Draft], None]
+Pass = Callable[[Repair], None]
 """Repairs one kind of fault, and does nothing where there is none."""
 
 
 # Roles and contents
 
 
-def give_roles(draft: Draft) -> None:
+def give_roles(repair: Repair) -> None:
     """Give every message a role that the provider knows."""
-    for slot, entry in draft.read():
+    for slot, entry in repair.read():
         if entry.role:
             continue
-        message, text, body = slot.message, words(slot.message), draft.body
+        message, text, body = slot.message, words(slot.message), repair.body
         if not text.strip() and not _calls(message):
-            draft.drop(slot, "known-role")
+            repair.drop(slot, "known-role")
             continue
-        role = _role_for(message, draft.provider)
-        draft.note(slot, "known-role", "changed", f"role {get(message, 'role')!r} to {role!r}")
+        role = _role_for(message, repair.provider)
+        repair.note(slot, "known-role", "changed", f"role {get(message, 'role')!r} to {role!r}")
         if is_structured(message) and (filled(get(message, body)) or (_calls(message) and role == "assistant")):
             slot.message = with_fields(message, role=role)
         else:  # it has no content of its format: what it says becomes one
-            slot.message = {"role": role, body: [{"text": text}] if draft.provider == "gemini" else text}
+            slot.message = {"role": role, body: [{"text": text}] if repair.provider == "gemini" else text}
 
 
 def _role_for(message: Any, provider: Provider) -> str:
@@ -164,30 +164,30 @@ def _calls(message: Any) -> bool:
     return any(string(get(block, "type")) == "tool_use" for block in blocks) or bool(listed(get(message, "tool_calls")))
 
 
-def fill_content(draft: Draft) -> None:
+def fill_content(repair: Repair) -> None:
     """Make content an empty text where it must not be null."""
-    for slot, entry in draft.read():
+    for slot, entry in repair.read():
         if entry.rule == "has-content":
-            draft.change(slot, "has-content", "content is an empty text", content="")
+            repair.change(slot, "has-content", "content is an empty text", content="")
 
 
-def begin_with_user(draft: Draft) -> None:
+def begin_with_user(repair: Repair) -> None:
     """Let the user begin."""
-    slot, entry = next(((slot, entry) for slot, entry in draft.read() if entry.role != "system"), (None, None))
+    slot, entry = next(((slot, entry) for slot, entry in repair.read() if entry.role != "system"), (None, None))
     if slot and entry and entry.role == "assistant" and not entry.compacts:
-        draft.note(slot, "first-is-user", "added", NO_BEGINNING)
-        draft.slots.insert(0, Slot(slot.index, user_message(draft.provider, NO_BEGINNING)))
+        repair.note(slot, "first-is-user", "added", NO_BEGINNING)
+        repair.slots.insert(0, Slot(slot.index, user_message(repair.provider, NO_BEGINNING)))
 
 
 def split_sides(
-    draft: Draft, parts_of: Callable[[object], list[object]], side_of: Callable[[object], str], assistant: str
+    repair: Repair, parts_of: Callable[[object], list[object]], side_of: Callable[[object], str], assistant: str
 ) -> None:
     """Give calls to messages of the assistant's and results to messages of the user's, in the order they stand.
 
     *side_of* says which side alone may say a part, or nothing; *assistant* is the provider's name of the assistant.
     """
     names = {"assistant": assistant, "user": "user"}
-    for slot, entry in draft.read():
+    for slot, entry in repair.read():
         sides = [(side_of(part) or entry.role, part) for part in parts_of(slot.message)]
         pieces = [(side, [part for _, part in parts]) for side, parts in groupby(sides, key=lambda pair: pair[0])]
         if all(side == entry.role for side, _ in pieces):
@@ -195,14 +195,14 @@ def split_sides(
         is_call = any(side == "assistant" != entry.role for side, _ in pieces)
         rule, side = ("call-by-assistant", "assistant") if is_call else ("result-by-user", "user")
         action = "changed" if len(pieces) == 1 else "moved"
-        draft.note(slot, rule, action, f"from a message of {entry.role} to one of {side}")
+        repair.note(slot, rule, action, f"from a message of {entry.role} to one of {side}")
         split = []
         for at, (side, parts) in enumerate(pieces):
             role = {} if side == entry.role else {"role": names[side]}
             old = slot.message if at == 0 else {"role": names.get(side, side)}
-            split.append(Slot(slot.index, with_fields(old, **{draft.body: parts, **role})))
-        where = draft.slots.index(slot)
-        draft.slots[where : where + 1] = split
+            split.append(Slot(slot.index, with_fields(old, **{repair.body: parts, **role})))
+        where = repair.slots.index(slot)
+        repair.slots[where : where + 1] = split
 
 
 # Pairing: which result belongs to which call?
@@ -285,7 +285,7 @@ class Pairs:
     """The fields that some kinds of results have in place of ``id_field``."""
 
     def give_ids(
-        self, draft: Draft, calls: Sequence[Slot], results: Sequence[Slot], seen: set[str], taken: set[str]
+        self, repair: Repair, calls: Sequence[Slot], results: Sequence[Slot], seen: set[str], taken: set[str]
     ) -> None:
         """Give each of *calls* an id that isn't *seen*, and the same one to its result.
 
@@ -297,8 +297,8 @@ class Pairs:
             if not id_ or id_ in seen:
                 answers = [(string(get(result.message, self.id_field)), result) for result in results]
                 offered = "" if id_ else next((other for other, _ in answers if other not in taken), "")
-                new = offered or draft.fresh_id(self.prefix)
-                draft.note(call, "call-ids-unique" if id_ else "call-has-id", "changed", f"id {id_!r} to {new!r}")
+                new = offered or repair.fresh_id(self.prefix)
+                repair.note(call, "call-ids-unique" if id_ else "call-has-id", "changed", f"id {id_!r} to {new!r}")
                 same = [result for other, result in answers if id_ and other == id_]
                 for result in same[id_ in mine :][:1]:
                     result.message = with_fields(result.message, **{self.id_field: new})
@@ -307,31 +307,33 @@ class Pairs:
             seen.add(id_)
             mine.add(id_)
 
-    def result_of(self, draft: Draft, call: Half) -> list[Slot]:
+    def result_of(self, repair: Repair, call: Half) -> list[Slot]:
         """Return what must be put behind *call*: nothing if its result is there."""
         id_, result = call.call.id, call.other
         if result is None:
-            draft.note(call.slot, "call-has-result", "added", f"{self.noun[0]} for {id_}")
+            repair.note(call.slot, "call-has-result", "added", f"{self.noun[0]} for {id_}")
             return [Slot(call.slot.index, self.stub_result(call.call))]
         if not result.is_home:
-            draft.note(result.slot, "result-has-call", "moved", f"the {self.noun[1]} of {id_}, to its call")
+            repair.note(result.slot, "result-has-call", "moved", f"the {self.noun[1]} of {id_}, to its call")
         if not result.call.id:
             name = self.other_fields.get(result.call.kind, self.id_field)
-            draft.change(result.slot, "result-has-id", f"{name} is {id_}", **{name: id_})
+            repair.change(result.slot, "result-has-id", f"{name} is {id_}", **{name: id_})
         return [] if result.is_home else [result.slot]
 
-    def leftover(self, draft: Draft, result: Half, *, restore: bool = True, taken: Collection[str] = ()) -> list[Slot]:
+    def leftover(
+        self, repair: Repair, result: Half, *, restore: bool = True, taken: Collection[str] = ()
+    ) -> list[Slot]:
         """Return what becomes of a result that answers nothing: nothing, or itself behind a stub of its call.
 
         It gets another id if its own is *taken*.
         """
-        if result.repeated or not draft.restore_calls or not restore:
-            draft.note(result.slot, result.broken_rule, "removed", words(result.slot.message))
+        if result.repeated or not repair.restore_calls or not restore:
+            repair.note(result.slot, result.broken_rule, "removed", words(result.slot.message))
             return []
         call = result.call
         if not call.id or call.id in taken:
             name = self.other_fields.get(call.kind, self.id_field)
-            call = replace(call, id=UNKNOWN_TOOL if name == "name" else draft.fresh_id(self.prefix))
+            call = replace(call, id=UNKNOWN_TOOL if name == "name" else repair.fresh_id(self.prefix))
             result.slot.message = with_fields(result.slot.message, **{name: call.id})
-        draft.note(result.slot, result.broken_rule, "added", f"a call for the {self.noun[1]} of {call.id}")
+        repair.note(result.slot, result.broken_rule, "added", f"a call for the {self.noun[1]} of {call.id}")
         return [Slot(result.slot.index, self.stub_call(call)), result.slot]

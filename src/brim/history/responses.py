@@ -16,10 +16,10 @@ from brim.history.receipt import Violation
 from brim.history.repairs import (
     NO_RESULT,
     UNKNOWN_TOOL,
-    Draft,
     Half,
     Pairs,
     Pass,
+    Repair,
     Slot,
     fill_content,
     give_roles,
@@ -166,19 +166,19 @@ def runs(entries: Sequence[Entry]) -> Iterator[range]:
 # Repairing
 
 
-def drop_copies(draft: Draft) -> None:
+def drop_copies(repair: Repair) -> None:
     """Remove an item that stands there twice.
 
     Take the id from a different item that has the same one.
     """
     first: dict[str, Slot] = {}
-    for slot, entry in draft.read():
+    for slot, entry in repair.read():
         if not entry.id or entry.id not in first:
             first[entry.id] = slot
         elif _is_copy(slot, first[entry.id]):
-            draft.drop(slot, "item-ids-unique")
+            repair.drop(slot, "item-ids-unique")
         else:
-            draft.note(slot, "item-ids-unique", "changed", f"without its id {entry.id}")
+            repair.note(slot, "item-ids-unique", "changed", f"without its id {entry.id}")
             slot.message = without_field(slot.message, "id")
 
 
@@ -189,23 +189,23 @@ def _is_copy(slot: Slot, first: Slot) -> bool:
         return False
 
 
-def give_ids(draft: Draft) -> None:
+def give_ids(repair: Repair) -> None:
     """Give every call an id: that of an output behind it without a call, or a new one."""
-    read = draft.read()
+    read = repair.read()
     called = {call.key for _, entry in read for call in entry.calls}
     for at, (slot, entry) in enumerate(read):
         if entry.rule != "call-has-id":
             continue
         kind = entry.calls[0].kind
         behind = (result for _, other in read[at:] for result in other.results if result.id and result.kind == kind)
-        new = next((result.id for result in behind if result.key not in called), "") or draft.fresh_id("call_")
+        new = next((result.id for result in behind if result.key not in called), "") or repair.fresh_id("call_")
         called.add((kind, new))
-        draft.change(slot, "call-has-id", f"call_id is {new}", call_id=new)
+        repair.change(slot, "call-has-id", f"call_id is {new}", call_id=new)
 
 
-def align_kinds(draft: Draft) -> None:
+def align_kinds(repair: Repair) -> None:
     """Give an output the type that its call wants, where an output of another type has its id."""
-    read = draft.read()
+    read = repair.read()
     called = {call.key for _, entry in read for call in entry.calls}
     answered = {result.key for _, entry in read for result in entry.results}
     for slot, entry in read:
@@ -214,13 +214,13 @@ def align_kinds(draft: Draft) -> None:
             meant = (other, result.id)
             if other and result.id and result.key not in called and meant in called and meant not in answered:
                 kind = f"{other}_call_output"
-                draft.change(slot, "result-has-call", f"type is {kind}, as its call wants", type=kind)
+                repair.change(slot, "result-has-call", f"type is {kind}, as its call wants", type=kind)
                 answered.add(meant)
 
 
-def pair_outputs(draft: Draft) -> None:
+def pair_outputs(repair: Repair) -> None:
     """Put an output behind its call, answer calls without one, and remove what answers nothing."""
-    read = draft.read()
+    read = repair.read()
     calls = [Half(call, at, slot) for at, (slot, entry) in enumerate(read) for call in entry.calls if call.id]
     results: dict[int, Half] = {}
     behind: int | None = None  # the item after an output and the outputs next to it
@@ -238,15 +238,15 @@ def pair_outputs(draft: Draft) -> None:
             end = call.place
             while end + 1 < len(read) and read[end + 1][1].calls:
                 end += 1
-            added[end] += PAIRS.result_of(draft, call)
-    draft.slots = []
+            added[end] += PAIRS.result_of(repair, call)
+    repair.slots = []
     for at, (slot, _) in enumerate(read):
         result = results.get(at)
         if result is not None and result.other is None:
-            draft.slots += PAIRS.leftover(draft, result, restore=result.call.kind in ANSWERED)
+            repair.slots += PAIRS.leftover(repair, result, restore=result.call.kind in ANSWERED)
         elif result is None or result.is_home:
-            draft.slots.append(slot)
-        draft.slots += added[at]
+            repair.slots.append(slot)
+        repair.slots += added[at]
 
 
 def _stub_output(call: Call) -> dict[str, Any]:
@@ -274,19 +274,16 @@ def _stub_call(output: Call) -> dict[str, Any]:
     return {"type": f"{output.kind}_call", "call_id": output.id, **extras[output.kind]}
 
 
-PAIRS = Pairs(
-    *(("an output", "output"), "call_id", "call_", _stub_output, _stub_call, {"mcp": "approval_request_id"}),
-)
+PAIRS = Pairs(("an output", "output"), "call_id", "call_", _stub_output, _stub_call, {"mcp": "approval_request_id"})
 
 
-def drop_loose_reasoning(draft: Draft) -> None:
+def drop_loose_reasoning(repair: Repair) -> None:
     """Remove reasoning that nothing of the assistant's follows."""
-    slots = {id(entry): slot for slot, entry in draft.read()}
-    for entry in _loose_reasoning([entry for _, entry in draft.read()]):
-        draft.drop(slots[id(entry)], "reasoning-has-item")
+    slots = {id(entry): slot for slot, entry in repair.read()}
+    for entry in _loose_reasoning([entry for _, entry in repair.read()]):
+        repair.drop(slots[id(entry)], "reasoning-has-item")
 
 
 PASSES: tuple[Pass, ...] = (
-    *(give_roles, drop_copies, give_ids, align_kinds, pair_outputs, fill_content),
-    drop_loose_reasoning,
+    *(give_roles, drop_copies, give_ids, align_kinds, pair_outputs, fill_content, drop_loose_reasoning),
 )

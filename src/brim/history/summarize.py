@@ -19,7 +19,7 @@ from brim.tokens.count import Count
 from brim.tokens.protocol import TokenCounter
 
 ROUNDS = 8
-"""How often a summary that is still too large is made again, of more messages."""
+"""How often a summary that is too large is made again from more messages."""
 SHARE = 0.1
 """The share of the target that is kept free for the summary, between ``LEAST`` and ``MOST`` tokens."""
 LEAST, MOST = 100, 2_000

@@ -130,17 +130,17 @@ def _with_branches(sent: list[_Sent], live: dict[int, Place]) -> dict[int, Place
     answers.pop("", None)
     for each in sent:
         if each.number not in found and each.answer in answers and not calls.keys() & each.calls:
-            found[each.number] = _beside(answers[each.answer], each.number)
+            found[each.number] = _next_to(answers[each.answer], each.number)
             calls.update(dict.fromkeys(each.calls, found[each.number]))
     for each in sent:
         called = next((calls[id_] for id_ in each.results if id_ in calls and id_ not in answered), None)
         if each.number not in found and called is not None:
-            found[each.number] = _beside(called, each.number)
+            found[each.number] = _next_to(called, each.number)
             answered.update(each.results)
     return found
 
 
-def _beside(place: Place, number: int) -> Place:
+def _next_to(place: Place, number: int) -> Place:
     """Return where the line *number* stands if it belongs to what stands at *place*: where that was moved to, if so."""
     return (place[0], number) if place[1] else (number, 0)
 

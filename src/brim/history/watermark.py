@@ -13,7 +13,7 @@ from brim.models.catalog import Price
 from brim.tokens.anchor import digests
 
 MOST_CONVERSATIONS = 1_000
-"""So many conversations does one pruner remember; the one that it cut longest ago is forgotten first."""
+"""How many conversations one pruner remembers; it forgets the one that it cut longest ago first."""
 DEFAULT_LOW = 0.6
 """The low mark if prices are unknown."""
 OVERHEAD = 0.2

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from brim.behaviors.behavior import Behavior
     from brim.injection.costs import Costs
+    from brim.tokens.count import Count
 
 
 class Slot:
@@ -64,8 +65,6 @@ class Arrangement:
         self.evaluated = 0
         """How many changes of tier were looked at."""
         self.units = self.characters = 0
-        self.by_text = False
-        """Whether units are those of the whole text, counted again for every question, not a sum."""
         self.room = None if limits.tokens is None else _room(costs, limits.tokens)
         """The most units that are within the limit of tokens; None means no limit."""
         self._standing: dict[Section, int] = {}
@@ -99,21 +98,21 @@ class Arrangement:
         """Return the most that the lines around all sections can cost, or around *only_notes*."""
         return self.costs.frame(self._left(1) if self._wanted else 0, only_notes=only_notes)
 
-    def fits(self) -> bool:
-        """Whether the text is within both limits, by its sum."""
+    def total(self) -> Count:
+        """Return the tokens of the text: by the sum of its lines, or counted as a whole if they don't add up."""
+        return self.costs.count(self.units) if self.costs.additive else self.costs.recount(self.text())
+
+    def fits(self, total: Count | None = None) -> bool:
+        """Whether the text is within both limits; *total* is its tokens, if they are known."""
         if self.limits.characters is not None and self.characters > self.limits.characters:
             return False
-        return self.room is None or self.units <= self.room
+        if self.costs.additive:
+            return self.room is None or self.units <= self.room
+        return self.limits.tokens is None or (self.total() if total is None else total) <= self.limits.tokens
 
     def change(self, slot: Slot, tier: Tier) -> tuple[int, int]:
         """Return by how much the text would grow in units and in characters if *slot* went to *tier*."""
         self.evaluated += 1
-        if self.by_text:
-            before, slot.tier = slot.tier, tier
-            included = self._included + (tier is not Tier.OMITTED) - (before is not Tier.OMITTED)
-            text = self._text(self._left(included))
-            slot.tier = before
-            return int(self.costs.recount(text)) - self.units, len(text) - self.characters
         units, characters = self._item(slot, tier)
         less, shorter = self._item(slot, slot.tier)
         old, new = self._section(slot, slot.tier), self._section(slot, tier)
@@ -158,16 +157,8 @@ class Arrangement:
 
     def text(self) -> str:
         """Return the text that the behaviors make so."""
-        return self._text(self.left_out)
-
-    def _text(self, left: int) -> str:
         chosen = ((slot.behavior, slot.tier, slot.activation) for slot in self.slots)
-        return text_of(chosen, self.costs.format, left=left)
-
-    def count_by_text(self) -> None:
-        """From now on count the whole text with every question: for a counter that does not add up."""
-        self.by_text = True
-        self.units = int(self.costs.recount(self.text()))
+        return text_of(chosen, self.costs.format, left=self.left_out)
 
     def tiers(self) -> list[Tier]:
         """Return where every slot stands, to come back to with ``restore``."""

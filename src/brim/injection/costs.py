@@ -7,6 +7,8 @@ counts each line once. A counter of which nothing is known is asked again for th
 
 from __future__ import annotations
 
+from functools import cache
+
 from brim.errors import InputError
 from brim.files import data_rows
 from brim.injection.text import item_text
@@ -63,32 +65,27 @@ class CountedCosts:
         self.format = format
         self._counter = counter
         self.additive = bool(getattr(counter, "adds_up", False))
-        self._units: Callable[[str], int] = counter.units if self.additive else counter.count  # type: ignore[attr-defined]
+        self._units: Callable[[str], int] = cache(counter.units if self.additive else counter.count)  # type: ignore[attr-defined]
         self.counter = getattr(counter, "model", None) or getattr(counter, "encoding", None) or type(counter).__name__
-        self._kept: dict[tuple[str, Tier] | Section, Cost] = {}
-        self._frames: dict[tuple[int, bool], Cost] = {}
+        self._items: dict[tuple[str, Tier], Cost] = {}
 
     def item(self, behavior: Behavior, tier: Tier, /) -> Cost:
         """Return what the lines of *behavior* cost at *tier*."""
         key = behavior.id, tier
-        if key not in self._kept:
-            self._kept[key] = self._cost(item_text(behavior, tier, self.format))
-        return self._kept[key]
+        if key not in self._items:
+            text = item_text(behavior, tier, self.format)
+            self._items[key] = self._units(text), len(text)
+        return self._items[key]
 
     def heading(self, section: Section, /) -> Cost:
         """Return what *section* costs once."""
-        if section not in self._kept:
-            self._kept[section] = self._cost(section.heading(self.format))
-        return self._kept[section]
+        text = section.heading(self.format)
+        return self._units(text), len(text)
 
     def frame(self, left: int, /, *, only_notes: bool = False) -> Cost:
         """Return what the lines around all sections cost."""
-        key = left, only_notes
-        if key not in self._frames:
-            above = "" if only_notes else introduction(self.format)
-            lines = [self._cost(line) for line in (above, left_out(left, self.format)) if line]
-            self._frames[key] = sum(units for units, _ in lines), sum(characters for _, characters in lines)
-        return self._frames[key]
+        lines = ["" if only_notes else introduction(self.format), left_out(left, self.format)]
+        return sum(self._units(line) for line in lines if line), sum(map(len, lines))
 
     def count(self, units: int, /) -> Count:
         """Return the tokens that so many units are."""
@@ -98,9 +95,6 @@ class CountedCosts:
         """Return what the counter says of *text*; a counter of one's own may answer with a plain number."""
         found = self._counter.count(text)
         return found if isinstance(found, Count) else Count(found)
-
-    def _cost(self, text: str) -> Cost:
-        return self._units(text), len(text)
 
 
 class StoredCosts:
@@ -125,7 +119,7 @@ class StoredCosts:
         self._items = items
         self._ratio = ratio
         self._headings = heading_costs(format, encoding)
-        self._introduction, self._one, self._several = frame_costs(format, encoding)
+        self._introduction, self._one, self._several = map(dict(_table(format, encoding)).__getitem__, FRAME)
 
     def covers(self, id: str) -> bool:
         """Whether the behavior *id* is stored at every tier, so that its texts are not needed for its costs."""
@@ -177,12 +171,6 @@ def heading_costs(format: str, encoding: str) -> dict[Section, tuple[int, int]]:
 
 FRAME = ("introduction", "one_left_out", "several_left_out")
 """The lines around all sections, as the table calls them; the last one without its number."""
-
-
-def frame_costs(format: str, encoding: str) -> tuple[Cost, ...]:
-    """Return tokens and characters of each line of ``FRAME``."""
-    found = dict(_table(format, encoding))
-    return tuple(found[name] for name in FRAME)
 
 
 def _table(format: str, encoding: str) -> list[tuple[str, Cost]]:

@@ -16,7 +16,7 @@ from brim.tokens.count import Count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from typing import Any
 
     from brim.injection.costs import Costs
@@ -24,17 +24,13 @@ if TYPE_CHECKING:
     from brim.tokens.protocol import TokenCounter
 
 FLOORS = ("summary", "fit")
-"""What becomes of constraints that are too much on their own."""
+"""What to do with constraints that don't fit on their own."""
 
 STRATEGIES = ("lowest-first", "level", "optimal")
-"""Who gives way when it is too much: see ``arrangement`` and ``optimal``."""
+"""How to choose what gives way when not everything fits: see ``arrangement`` and ``optimal``."""
 
 MOST_TRIES = 32
 """How often a counter that does not add up is asked again before the step-by-step strategy takes over."""
-
-MOST_BY_TEXT = 64
-"""Up to so many behaviors a counter that does not add up is asked for the whole text at every step. Of more, the sums
-of their lines say which tiers are cheaper, and whole texts are counted only to find where to stop."""
 
 DETAIL = (Tier.FULL, Tier.SUMMARY, Tier.NAME_ONLY, Tier.OMITTED)
 
@@ -94,20 +90,23 @@ class ActivationTierMapper(Record):
         each behavior in full or not at all. *session* leaves out what was shown a short while ago.
 
         *floor* says what becomes of constraints that are too much on their own: with ``summary`` the plan is over
-        budget; with ``fit`` the lowest are left out, and a last line counts what didn't fit, and *more* besides.
+        budget; with ``fit`` the lowest are left out, and a last line counts what didn't fit, plus *more*.
         """
         _check(floor, format, budget=budget, max_chars=max_chars)
         costs = _counted(counter, model, format) if costs is None else costs
         off = "the budget" if budget == 0 else "max_chars" if max_chars == 0 else ""
         pairs = _paired(results, behaviors)
 
-        def planned(protected: Callable[[Behavior], bool], *, droppable: bool = False) -> InjectionPlan:
-            slots = [
-                _omitted(behavior, value, f"{off} is 0: injection is off")
-                if off and behavior.live
-                else self._slot(behavior, value, session, whole=whole, protected=protected(behavior))
-                for behavior, value in pairs
-            ]
+        def planned(scopes: tuple[str, ...], *, droppable: bool = False) -> InjectionPlan:
+            """Plan with the constraints of *scopes* protected, *droppable* or not."""
+            slots = []
+            for behavior, value in pairs:
+                protected = is_protected(behavior) and behavior.scope in scopes
+                slots.append(
+                    _omitted(behavior, value, f"{off} is 0: injection is off")
+                    if off and behavior.live
+                    else self._slot(behavior, value, session, whole=whole, protected=protected)
+                )
             if droppable:
                 for slot in slots:
                     slot.allowed = tuple(dict.fromkeys((*slot.allowed, Tier.OMITTED)))
@@ -115,14 +114,14 @@ class ActivationTierMapper(Record):
             arrangement = Arrangement(slots, costs, limits, counted=floor == "fit", more=more)
             return fit(arrangement, self.strategy, fill=fill, off=off)
 
-        plan = planned(is_protected)
+        scopes: tuple[str, ...] = ("project", "user")
+        plan = planned(scopes)
         # Another person's project must not crowd out the user's own constraints by having many.
         if plan.over_budget and {item.behavior.scope for item in plan.included} == {"project", "user"}:
-            plan = planned(lambda behavior: is_protected(behavior) and behavior.scope == "user")
+            scopes = ("user",)
+            plan = planned(scopes)
             plan = plan.replace(reasons=(*plan.reasons, "the project's constraints gave way to your own"))
-            if plan.over_budget and floor == "fit":
-                return planned(lambda behavior: is_protected(behavior) and behavior.scope == "user", droppable=True)
-        return planned(is_protected, droppable=True) if plan.over_budget and floor == "fit" else plan
+        return planned(scopes, droppable=True) if plan.over_budget and floor == "fit" else plan
 
     def _slot(self, behavior: Behavior, value: float, session: Session | None, *, whole: bool, protected: bool) -> Slot:
         """Return *behavior* with every tier it may have, and why not a higher one."""
@@ -205,16 +204,16 @@ def fit(arrangement: Arrangement, strategy: str, *, fill: bool, off: str = "") -
     bound: float | None = None
     limits = arrangement.limits
     limited = limits.tokens is not None or limits.characters is not None
-    if strategy == "optimal" and not off and limited and (fill or not _fits(arrangement)):
+    if strategy == "optimal" and not off and limited and (fill or not arrangement.fits()):
         bound = _best(arrangement, fill=fill)
-    elif not _fits(arrangement):
+    elif not arrangement.fits():
         _demote(arrangement, strategy)
     elif strategy == "optimal" and arrangement.costs.additive and not fill:
         bound = arrangement.value()  # everything is where its activation puts it: there is nothing better
-    if fill and not off and _fits(arrangement):
+    if fill and not off and arrangement.fits():
         _fill(arrangement)
-    total = _total(arrangement)
-    over = any(slot.tier for slot in arrangement.slots) and not _fits(arrangement, total)
+    total = arrangement.total()
+    over = any(slot.tier for slot in arrangement.slots) and not arrangement.fits(total)
     switched_off = [f"{off} is 0: injection is off, constraints too"] if off else []
     return InjectionPlan(
         items=tuple(_item(arrangement, slot) for slot in arrangement.slots),
@@ -235,11 +234,13 @@ def fit(arrangement: Arrangement, strategy: str, *, fill: bool, off: str = "") -
 
 
 def _demote(arrangement: Arrangement, strategy: str) -> None:
-    """Demote until it fits. A counter that does not add up is asked for whole texts."""
-    if not arrangement.costs.additive and len(arrangement.slots) <= MOST_BY_TEXT:
-        arrangement.count_by_text()
+    """Demote until it fits.
+
+    Of a counter that does not add up, the sums of lines say which tiers are cheaper, and whole texts are counted only
+    to find where to stop.
+    """
     steps = level(arrangement) if strategy == "level" else lowest_first(arrangement)
-    if arrangement.costs.additive or arrangement.by_text:
+    if arrangement.costs.additive:
         while next(steps, None) is not None and not arrangement.fits():
             pass
         return
@@ -253,7 +254,7 @@ def _demote(arrangement: Arrangement, strategy: str) -> None:
         arrangement.restore(start)
         for slot, tier in dict(taken[:count]).items():
             arrangement.move(slot, tier)
-        return _fits(arrangement)
+        return arrangement.fits()
 
     count = bisect_left(range(len(taken)), True, lo=min(1, len(taken)), key=after)
     while not after(count) and count < len(taken):  # a whole text that grows when a line leaves it
@@ -273,16 +274,16 @@ def _best(arrangement: Arrangement, *, fill: bool) -> float | None:
     for _ in range(MOST_TRIES):
         arrangement.restore(start)
         optimal(arrangement)
-        if limit is None or arrangement.room is None or _fits(arrangement):
+        if limit is None or arrangement.room is None or arrangement.fits():
             break
-        arrangement.room -= max(1, int(_total(arrangement)) - limit)
+        arrangement.room -= max(1, int(arrangement.total()) - limit)
     arrangement.room = room
-    found = [(arrangement.value(), arrangement.tiers())] if _fits(arrangement) else []
+    found = [(arrangement.value(), arrangement.tiers())] if arrangement.fits() else []
     for strategy in ("level", "lowest-first"):
         arrangement.restore(start)
-        if not _fits(arrangement):
+        if not arrangement.fits():
             _demote(arrangement, strategy)
-        if _fits(arrangement):
+        if arrangement.fits():
             found.append((arrangement.value(), arrangement.tiers()))
     if found:
         arrangement.restore(max(found)[1])
@@ -297,24 +298,9 @@ def _fill(arrangement: Arrangement) -> None:
                 break
             before = slot.tier
             arrangement.move(slot, tier)
-            if _fits(arrangement):
+            if arrangement.fits():
                 break
             arrangement.move(slot, before)
-
-
-def _fits(arrangement: Arrangement, total: Count | None = None) -> bool:
-    """Whether the text is within its limits, by what the counter says of the whole of it."""
-    if arrangement.costs.additive:
-        return arrangement.fits()
-    limits = arrangement.limits
-    if limits.characters is not None and arrangement.characters > limits.characters:
-        return False
-    return limits.tokens is None or (_total(arrangement) if total is None else total) <= limits.tokens
-
-
-def _total(arrangement: Arrangement) -> Count:
-    costs = arrangement.costs
-    return costs.count(arrangement.units) if costs.additive else costs.recount(arrangement.text())
 
 
 def _item(arrangement: Arrangement, slot: Slot) -> Item:
@@ -358,7 +344,7 @@ def _limit(arrangement: Arrangement) -> str:
         return f"{limits.characters:,} characters"
     tiers = arrangement.tiers()
     arrangement.restore([slot.mapped for slot in arrangement.slots])
-    by_characters = arrangement.characters * limits.tokens > int(_total(arrangement)) * limits.characters
+    by_characters = arrangement.characters * limits.tokens > int(arrangement.total()) * limits.characters
     arrangement.restore(tiers)
     if by_characters:
         return f"{limits.characters:,} characters (max_chars), the smaller limit"

@@ -46,7 +46,7 @@ EFFORT = 300_000
 _MOST_BITS = 120
 """Values become whole numbers of at most so many bits: only what is a trillion trillionth of another is rounded."""
 IMPOSSIBLE = -(1 << 400)
-"""Less than any choice is worth: what there is when none is within the room."""
+"""Less than any choice is worth: the value when none is within the room."""
 _ROUNDS = 4
 """How often prices, and the set of sections that is best at them, are found in turn, at the most."""
 _HALVINGS = 14

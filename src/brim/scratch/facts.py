@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from brim.behaviors.stems import stem
-from brim.behaviors.words import word_list
+from brim.behaviors.words import stem, word_list
 from brim.files import data_rows
 from brim.record import Record
 

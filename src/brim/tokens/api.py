@@ -27,7 +27,7 @@ class Endpoint:
     """One provider's counting endpoint."""
 
     name: str
-    """What the provider is called, and brim's extra that installs its SDK."""
+    """The name of the provider, and of brim's extra that installs its SDK."""
     connect: Callable[[float], Any]
     """Makes a client with a time limit; key and address are what the SDK finds in the environment."""
     request: Callable[[Sequence[Any], Sequence[Any] | None], Request]
@@ -100,12 +100,12 @@ def endpoint_for(model: str, provider: str | None, client: Any) -> Endpoint:
 
 
 def _once(client: Any) -> Any:
-    """Return *client* without retries: there is a local count to fall back on, and someone waits for it."""
+    """Return *client* without retries: someone waits, and there is a local count to fall back on."""
     return client.with_options(max_retries=0) if hasattr(client, "with_options") else client
 
 
 _OWN_FAULT = frozenset({400, 413, 422})
-"""What a provider answers to a request that is wrong in itself: the next request may be right."""
+"""What a provider answers to a wrong request: the next one may be right."""
 
 
 class ApiTokenCounter:
@@ -113,7 +113,7 @@ class ApiTokenCounter:
 
     It promises: a count is ``exact`` if the endpoint gave it, and otherwise the *fallback*'s count with the fallback's
     basis and a ``note`` that says why; ``last_error`` says the same of the last count. It never raises because of the
-    network, the key, the SDK or the answer, and prints no warning: who wants to know reads the note.
+    network, the key, the SDK or the answer, and prints no warning: the note says what happened.
 
     Each content is asked for once: the last *cache* answers are kept by a hash of what was asked. A request may take
     *timeout* seconds and is not repeated; after a failure that will meet the next request too (no answer, no key, too

@@ -1,8 +1,8 @@
 """Messages and tools of any provider's shape, read into one.
 
 OpenAI chat and Responses, Anthropic and Gemini messages become a role and a list of blocks, written as Anthropic writes
-them: ``text``, ``image``, ``tool_use``, ``tool_result``. What is none of these stays as it is, for the provider it
-belongs to. What no other provider can have raises ``Unconvertible``: a count of something else is not an exact count.
+them: ``text``, ``image``, ``tool_use``, ``tool_result``. Other blocks stay as they are, for the provider they belong
+to. One that another provider has no counterpart for raises ``Unconvertible``: counting something else isn't exact.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from brim.tokens.messages.frameworks import as_blocks
+from brim.tokens.messages.frameworks import as_blocks, call_block, result_block
 
 Block = dict[str, Any]
+Request = dict[str, Any]
 
 _ROLES = {"developer": "system", "model": "assistant", "tool": "user", "function": "user"}
 _FIELDS = ("type", "role", "content", "parts", "tool_calls", "tool_call_id", "call_id", "name", "arguments", "output")
@@ -37,11 +38,6 @@ def fields(value: Any) -> Block:
     return found
 
 
-def message_fields(message: Any) -> Block:
-    """Return *message*, of a provider or a framework, as a dict."""
-    return fields(as_blocks(message))
-
-
 def role_of(message: Block) -> str:
     """Return who speaks: system, user or assistant, whatever the provider calls it."""
     role = str(message.get("role") or "user")
@@ -52,22 +48,26 @@ def turn(message: Block) -> tuple[str, list[Block]]:
     """Return the role (system, user or assistant) and the blocks of one message."""
     kind = message.get("type", "message")
     if kind == "function_call":
-        return "assistant", [_call(message.get("call_id"), message.get("name"), message.get("arguments"))]
+        return "assistant", [_call(message.get("call_id"), message)]
     if kind == "function_call_output":
-        return "user", [_result(message.get("call_id"), message.get("output"))]
+        return "user", [result_block(message.get("call_id"), message.get("output"))]
     if kind != "message" or message.get("function_call"):
         raise Unconvertible(f"an item of type {kind!r}" if kind != "message" else "the old function_call field")
     if "parts" in message:
         return role_of(message), [_from_gemini(fields(part)) for part in message["parts"] or ()]
     if message.get("role") in ("tool", "function"):
-        return "user", [_result(message.get("tool_call_id") or message.get("name"), message.get("content"))]
+        return "user", [result_block(message.get("tool_call_id") or message.get("name"), message.get("content"))]
     blocks = blocks_of(message.get("content"))
     for call in map(fields, message.get("tool_calls") or ()):
         if "function" not in call:
             raise Unconvertible(f"a tool call of type {call.get('type')!r}")
-        function = fields(call["function"])
-        blocks.append(_call(call.get("id"), function.get("name"), function.get("arguments")))
+        blocks.append(_call(call.get("id"), fields(call["function"])))
     return role_of(message), blocks
+
+
+def _call(call_id: Any, function: Block) -> Block:
+    """Return the call of *function*; one without an id is known by its name."""
+    return call_block(call_id or function.get("name"), function.get("name"), function.get("arguments"))
 
 
 def blocks_of(content: Any) -> list[Block]:
@@ -87,23 +87,16 @@ def blocks_of(content: Any) -> list[Block]:
     return blocks
 
 
-def _call(call_id: Any, name: Any, arguments: Any) -> Block:
-    return {"type": "tool_use", "id": call_id or name, "name": name, "input": arguments}
-
-
-def _result(call_id: Any, content: Any) -> Block:
-    return {"type": "tool_result", "tool_use_id": call_id, "content": content}
-
-
 def _from_gemini(part: Block) -> Block:
     if isinstance(part.get("text"), str):
         return {"type": "text", "text": part["text"]}
     if call := part.get("functionCall") or part.get("function_call"):
         call = fields(call)
-        return _call(call.get("id"), call.get("name"), call.get("args") or {})
+        return call_block(call.get("id") or call.get("name"), call.get("name"), call.get("args"))
     if answer := part.get("functionResponse") or part.get("function_response"):
         answer = fields(answer)
-        return _result(answer.get("id") or answer.get("name"), json.dumps(answer.get("response"), ensure_ascii=False))
+        response = json.dumps(answer.get("response"), ensure_ascii=False)
+        return result_block(answer.get("id") or answer.get("name"), response)
     if data := part.get("inlineData") or part.get("inline_data"):
         data = fields(data)
         media_type = data.get("mimeType") or data.get("mime_type")
@@ -164,14 +157,11 @@ def _function(tool: Block, schema: Any) -> Block:
 # Each endpoint's own request.
 
 
-Request = dict[str, Any]
-
-
 def anthropic_request(messages: Sequence[Any], tools: Sequence[Any] | None) -> Request:
     """Return the arguments for Anthropic's endpoint: system texts are taken out of the list of messages."""
     system: list[Block] = []
     turns: list[Block] = []
-    for message in map(message_fields, messages):
+    for message in map(fields, map(as_blocks, messages)):
         role, blocks = turn(message)
         content = [_anthropic_block(block) for block in blocks]
         if role == "system":
@@ -191,7 +181,7 @@ def anthropic_request(messages: Sequence[Any], tools: Sequence[Any] | None) -> R
 def openai_request(messages: Sequence[Any], tools: Sequence[Any] | None) -> Request:
     """Return the arguments for OpenAI's endpoint, which takes the items of the Responses API."""
     items: list[Block] = []
-    for message in map(message_fields, messages):
+    for message in map(fields, map(as_blocks, messages)):
         if message.get("type", "message") != "message":
             items.append(message)
             continue
@@ -214,10 +204,10 @@ def gemini_request(messages: Sequence[Any], tools: Sequence[Any] | None) -> Requ
     system: list[Block] = []
     contents: list[Block] = []
     names: dict[str, str] = {}
-    for message in map(message_fields, messages):
+    for message in map(fields, map(as_blocks, messages)):
         role = role_of(message)
         if "parts" in message:
-            parts = [dict(fields(part)) for part in message["parts"] or ()]
+            parts = [fields(part) for part in message["parts"] or ()]
         else:
             parts = [_gemini_part(block, names) for block in turn(message)[1]]
         if role == "system":
@@ -307,8 +297,8 @@ def _gemini_function(function: Block) -> Block:
     return {names[key]: value for key, value in function.items() if key in names}
 
 
-def _only_results(content: Any) -> bool:
-    return isinstance(content, list) and all(block.get("type") == "tool_result" for block in content)
+def _only_results(content: list[Block]) -> bool:
+    return all(block.get("type") == "tool_result" for block in content)
 
 
 def _bare(content: list[Block]) -> Any:

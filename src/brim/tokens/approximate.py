@@ -77,11 +77,12 @@ class ApproximateTokenCounter:
         """Return the tokens of each message, which add up to ``count_messages``."""
         from brim.tokens.costs import MessageCosts
         from brim.tokens.messages import Framing, measure
+        from brim.tokens.messages.tally import OTHER, TEXT
 
         bare = Framing(priming=0, message=0, roles=False)
         tally = measure(messages, tools, model_name=self.model, count_text=len, framing=bare)
-        each = tuple(max(1, characters // 4 + other) + self.PER_MESSAGE for characters, other in tally.parts)
-        fixed = tally.rest[0] // 4 + tally.rest[1]
+        fixed, *several = (part[TEXT] // 4 + part[OTHER] for part, _ in (tally.outside, *tally.messages))
+        each = tuple(max(1, tokens) + self.PER_MESSAGE for tokens in several)
         return MessageCosts(each, fixed, lambda kept: self._estimate(fixed + sum(each[at] for at in kept)))
 
     def _estimate(self, tokens: int) -> Count:

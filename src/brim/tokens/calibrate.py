@@ -33,6 +33,8 @@ FULL_WEIGHT = 2_000
 hidden system text: tens to hundreds), so a small one says little about the ratio: 200 tokens count a tenth."""
 MIN_SAMPLES = 3.0
 """Full observations until the ratio is called calibrated: before, their scatter says nothing."""
+LARGEST = 1e300
+"""A larger number of tokens isn't one."""
 MIN_SPREAD = 0.02
 """The least spread that is believed, as a share of the ratio: other text than was seen lies further out."""
 
@@ -76,11 +78,7 @@ class Calibration(Record):
         Nothing, negative and infinite numbers teach nothing: the calibration comes back as it is. Once there are ten
         observations, a new one moves the ratio by at most a tenth of its distance: one odd request spoils little.
         """
-        try:
-            usable = local > 0 and reported > 0 and math.isfinite(local) and math.isfinite(reported)
-        except OverflowError:
-            usable = False
-        if not usable:
+        if not (0 < local < LARGEST and 0 < reported < LARGEST):
             return self
         seen = min(MAX_RATIO, max(MIN_RATIO, float(reported) / float(local)))
         weight = min(1.0, local / FULL_WEIGHT)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from brim.tokens.calibrate import CalibrationStore, Ratio
     from brim.tokens.costs import MessageCosts
+    from brim.tokens.count import Basis
     from brim.tokens.engines import EncodingCounter
     from brim.tokens.messages import Framing, Tally
     from brim.tokens.protocol import Mode, TokenCounter
@@ -69,27 +70,28 @@ class VocabularyCounter:
         self, messages: Sequence[Any], tools: Sequence[Any] | None = None, *, framing: Framing | None = None
     ) -> Count:
         """Return the tokens of a request in the framing that the model's provider published, or in *framing*."""
-        ratio = self._ratio()
-        return self._scaled(self._tally(messages, tools, framing)).count_on(ratio.basis if ratio else None)
+        tally, basis = self._measured(messages, tools, framing)
+        return tally.count_on(basis)
 
     def costs(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> MessageCosts:
         """Return the tokens of each message, which add up to ``count_messages``."""
-        from brim.tokens.costs import costs_of
+        from brim.tokens.costs import MessageCosts
 
-        ratio = self._ratio()
-        return costs_of(self._tally(messages, tools, None), self._scaled, ratio.basis if ratio else None)
+        tally, basis = self._measured(messages, tools)
+        return MessageCosts(tally.per_message, tally.fixed, lambda kept: tally.only(kept).count_on(basis))
 
-    def _tally(self, messages: Sequence[Any], tools: Sequence[Any] | None, framing: Framing | None) -> Tally:
+    def _measured(
+        self, messages: Sequence[Any], tools: Sequence[Any] | None, framing: Framing | None = None
+    ) -> tuple[Tally, Basis | None]:
+        """Return the tally of a request in tokens of the model, and the basis of its count, if the ratio has one."""
         from brim.tokens.messages import measure
 
-        encoding = self.encoding if self._ratio() is None else None
-        return measure(
+        ratio = self._ratio()
+        encoding = self.encoding if ratio is None else None
+        tally = measure(
             messages, tools, model_name=self.model, encoding=encoding, count_text=self._engine, framing=framing
         )
-
-    def _scaled(self, tally: Tally) -> Tally:
-        ratio = self._ratio()
-        return tally if ratio is None else tally.scaled(ratio.value, ratio.low, ratio.high)
+        return (tally, None) if ratio is None else (tally.scaled(ratio.value, ratio.low, ratio.high), ratio.basis)
 
 
 class ExactTokenCounter(VocabularyCounter):

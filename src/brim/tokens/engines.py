@@ -2,8 +2,8 @@
 
 An engine says which encodings it has and from how many characters on it pays to load it. The table engine has OpenAI's
 encodings and is there at once. The native engine (``brim[fast]``) is several times as fast but takes longer to load, so
-it takes over when there is much to count, and it brings the open models' vocabularies. Whatever happens to it, the
-table stands behind it.
+it takes over when there is much to count, and it brings the open models' vocabularies. If it fails, the table takes
+over again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ STAND_IN = "o200k_base"
 """The vocabulary that stands in for one that is not here."""
 
 SLOW_TEXT = 4
-"""How many characters one outside ASCII is worth when work is measured: the table engine is that much slower on it."""
+"""How much slower the table engine is on a character outside ASCII."""
 
 NOT_ADDITIVE = frozenset({"mistral"})
 """Encodings (SentencePiece) that put a mark before every text, and so before every block of one."""
@@ -51,16 +51,11 @@ class EncodingCounter:
         self.encoding = encoding
         self.exact = True
         """False once the only engine of this encoding has failed: counts are then those of ``STAND_IN``."""
-        self._work = 0
-        self._ask_at = NativeEngine.pays_from
-        self._native: Callable[[str], int] | None = None
-        self._table: Callable[[str], int] | None = None
-        if encoding in ENCODINGS:
-            self._table = load_table_counter(encoding)
-        else:
-            self._native = _load_native(encoding)
-            if self._native is None:
-                raise KeyError(encoding)
+        self._work, self._ask_at = 0, NativeEngine.pays_from
+        self._table = load_table_counter(encoding) if encoding in ENCODINGS else None
+        self._native = None if self._table else _load_native(encoding)
+        if not self._table and not self._native:
+            raise KeyError(encoding)
 
     @property
     def engine(self) -> str:
@@ -119,13 +114,13 @@ def encoding_counter(encoding: str) -> EncodingCounter | None:
 
 
 BATCH_FROM = 1 << 16
-"""Characters from which on text is cut into blocks for the threads; shorter text is one call on this thread."""
+"""Text of at least so many characters is cut into blocks for the threads; shorter text is one call on this thread."""
 
 BLOCK = 1 << 13
-"""Characters from which on a block is cut."""
+"""The least characters of a block."""
 
 GROUP = 128
-"""Blocks counted at a time, about a million characters: what is in memory besides the text itself."""
+"""Blocks counted at a time, about a million characters: held in memory in addition to the text."""
 
 _VOCABULARIES = {
     **{name: name for name in ("o200k_base", "o200k_harmony", "cl100k_base", "llama3", "qwen3")},
@@ -158,8 +153,8 @@ class NativeEngine:
     """OpenAI's three, and the open models' that the package carries."""
 
     pays_from = 500_000
-    """Characters from which on loading it (about a quarter of a second) beats counting on with the table. Before that,
-    it isn't even looked for: that costs more than counting a prompt."""
+    """From so many characters on, loading it (about a quarter of a second) beats the table. Before that, brim doesn't
+    even look for it: that costs more than counting a prompt."""
 
     def load(self, encoding: str) -> Callable[[str], int]:
         """Return the counter of *encoding*, or raise ``EngineUnavailable``."""
@@ -190,17 +185,12 @@ class NativeCounter:
     """The process that started splintr's threads; they do not live on in its forked children."""
 
     def __init__(self, encoding: str, tokenizer: Any) -> None:
-        """Take what is used of a splintr tokenizer.
+        """Take a splintr *tokenizer*, of which three calls are used.
 
-        The flat calls give four bytes for each token.
-
-        Special-token strings are ordinary text in ``encode_ordinary``, and one token in the flat calls.
-        ``encode_batch_flat`` runs on several threads, and also says where each text begins.
+        Special-token strings are ordinary text in ``encode_ordinary``, and one token in the flat calls, which give
+        four bytes for each token. ``encode_batch_flat`` runs on several threads, and also says where each text begins.
         """
-        self.encoding = encoding
-        self._ordinary = tokenizer.encode_ordinary
-        self._flat = tokenizer.encode_flat
-        self._batch = tokenizer.encode_batch_flat
+        self.encoding, self._tokenizer = encoding, tokenizer
 
     def check(self) -> None:
         """Count the canary texts, and raise ``EngineUnavailable`` if a number is not the right one."""
@@ -220,13 +210,18 @@ class NativeCounter:
 
     def __call__(self, text: str) -> int:
         """Return the number of tokens of *text*."""
-        if len(text) < BATCH_FROM or self.encoding in NOT_ADDITIVE:
-            return self._count(text)
-        total = 0
-        for is_plain, run in groupby(_blocks(text), self._plain):
-            while group := list(islice(run, GROUP)):
-                total += self._count_group(group) if is_plain else sum(map(self._count, group))
-        return total
+        try:
+            if len(text) < BATCH_FROM or self.encoding in NOT_ADDITIVE:
+                return self._count(text)
+            total = 0
+            for is_plain, run in groupby(_blocks(text), self._plain):
+                while group := list(islice(run, GROUP)):
+                    total += self._count_group(group) if is_plain else sum(map(self._count, group))
+            return total
+        except (KeyboardInterrupt, SystemExit, GeneratorExit):
+            raise
+        except BaseException as error:  # a panic of pyo3's
+            raise EngineFailed(f"{type(error).__name__}: {error}") from error
 
     def _plain(self, text: str) -> bool:
         """Whether the fast calls, which match special tokens, count *text* as ordinary text."""
@@ -242,41 +237,25 @@ class NativeCounter:
             text = normalize("NFC", text)
         try:
             if self._plain(text):
-                return len(self._flat(text)) // 4
-            return len(self._ordinary(text))
+                return len(self._tokenizer.encode_flat(text)) // 4
+            return len(self._tokenizer.encode_ordinary(text))
         except UnicodeEncodeError:
             return self._count(without_surrogates(text))
-        except (KeyboardInterrupt, SystemExit, GeneratorExit):
-            raise
-        except BaseException as error:
-            raise EngineFailed(f"{type(error).__name__}: {error}") from error
 
     def _count_group(self, blocks: list[str]) -> int:
         """Count plain *blocks* at once, on splintr's threads where they exist."""
         process = os.getpid()
-        if len(blocks) < 2 or NativeCounter._pool_owner not in (None, process):
-            return sum(map(self._count, blocks))
-        NativeCounter._pool_owner = process
-        try:
-            return len(self._batch(blocks)[0]) // 4
-        except UnicodeEncodeError:
-            return sum(map(self._count, blocks))
-        except (KeyboardInterrupt, SystemExit, GeneratorExit):
-            raise
-        except BaseException as error:
-            raise EngineFailed(f"{type(error).__name__}: {error}") from error
+        if len(blocks) > 1 and NativeCounter._pool_owner in (None, process):
+            NativeCounter._pool_owner = process
+            try:
+                return len(self._tokenizer.encode_batch_flat(blocks)[0]) // 4
+            except UnicodeEncodeError:
+                pass  # lone surrogates: they are replaced one block at a time
+        return sum(map(self._count, blocks))
 
 
 def _blocks(text: str) -> Iterator[str]:
-    """Cut *text* into blocks of ``BLOCK`` characters or a little more, whose counts add up."""
-    from brim.tokens.stream import CUT  # it imports re, which only a text of this size is worth
+    """Cut *text* into blocks of about ``BLOCK`` characters, whose counts add up."""
+    from brim.tokens.stream import blocks  # it imports typing, which only a text of this size is worth
 
-    start = 0
-    while len(text) - start > BLOCK:
-        cut = CUT.search(text, start + BLOCK)
-        if cut is None:
-            break
-        yield text[start : cut.end()]
-        start = cut.end()
-    if start < len(text):
-        yield text[start:]
+    return blocks((text[at : at + BLOCK] for at in range(0, len(text), BLOCK)), block=BLOCK)

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from brim.tokens.protocol import TokenCounter
 
 BLOCK = 1 << 20
-"""Characters from which on a block is cut."""
+"""The least characters of a block."""
 
 LONG_BLOCK = 4 << 20
-"""Characters without an exact cut after which the reader is told that memory grows."""
+"""After so many characters without an exact cut, the caller hears that memory grows."""
 
 CUT = re.compile(r"\n(?=[^\s/])|[A-Za-z](?=[0-9])|[A-Za-z0-9](?= [A-Za-z])")
 """Ends at every place where a text may be cut; not for SentencePiece, which marks the beginning of each text."""

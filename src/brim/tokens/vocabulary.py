@@ -161,23 +161,17 @@ PATTERNS = {
 }
 
 
-def patterns() -> dict[str, str]:
-    """Return each pattern for ASCII text and for text of stand-ins."""
-    alphabets = {"ascii": _ASCII, "unicode": _UNICODE}
-    return {f"{name} {kind}": PATTERNS[name].format_map(alphabets[kind]) for name in PATTERNS for kind in alphabets}
-
-
 @cache
 def ascii_splitter(pattern: str, window: int = SPLIT_WINDOW) -> Splitter:
     """Return the function that splits ASCII text: most text, and the faster way."""
-    find = re.compile(patterns()[f"{pattern} ascii"]).findall
+    find = re.compile(PATTERNS[pattern].format_map(_ASCII)).findall
     return lambda text: _windows(find, text, window)
 
 
 @cache
 def unicode_splitter(pattern: str, window: int = SPLIT_WINDOW) -> Splitter:
     """Return the function that splits any text without lone surrogates."""
-    find = re.compile(patterns()[f"{pattern} unicode"]).findall
+    find = re.compile(PATTERNS[pattern].format_map(_UNICODE)).findall
     classes = _Classes()
 
     def split(text: str) -> Iterator[list[str]]:

@@ -58,7 +58,7 @@ def test_a_ratio_outside_its_bounds_is_refused(ratio: tuple[float, float | None,
 def test_a_tally_does_not_change() -> None:
     one = tally(TEXT)
     with pytest.raises(AttributeError, match="immutable"):
-        one.reasons = ()  # type: ignore[misc]
+        one.reasons = ()
     with pytest.raises(AttributeError, match="immutable"):
         del one.reasons
 

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 BLOB = 1024
 """A longer text without a space, in the letters of base64, is data and not prose."""
 DEEPEST = 40
-"""Structures are read this deep; what lies deeper is one mark."""
+"""How deep structures are read; anything deeper becomes one mark."""
 REPEATS = 10_000
-"""So often is one structure read again: objects can refer to each other in more ways than there is time to follow."""
+"""How often structures may be read again: objects can refer to each other in more ways than there is time for."""
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=\r\n"
 _MARK = "…"

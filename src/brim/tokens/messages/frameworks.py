@@ -74,15 +74,14 @@ def has_system_text(message: object) -> bool:
 def _langchain(message: object) -> Block:
     role, content = langchain_role(message), get(message, "content")
     if role == "tool":
-        answered = first(message, "tool_call_id", "name")
-        return {"role": "user", "content": [_result(answered, content)]}
+        return {"role": "user", "content": [result_block(first(message, "tool_call_id", "name"), content)]}
     if role != "assistant":
         return {"role": role, "content": content}
     several = (get(message, "tool_calls"), get(message, "invalid_tool_calls"))
     calls = [call for each in several if is_sequence(each) for call in each]  # type: ignore[attr-defined]
     # The content can hold the same calls once more, as the provider wrote them; LangChain sends the parsed ones.
     said = [block for block in _texts(content) if string(get(block, "type")) not in ("tool_use", "input_json_delta")]
-    called = [_call(get(call, "id"), get(call, "name"), get(call, "args")) for call in calls]
+    called = [call_block(get(call, "id"), get(call, "name"), get(call, "args")) for call in calls]
     return {"role": "assistant", "content": [*said, *called]}
 
 
@@ -113,50 +112,26 @@ def _pydantic(message: object) -> Block:
 
 
 def _pydantic_part(part: object) -> list[object]:
-    kind, content = string(get(part, "part_kind")), get(part, "content")
-    reader = _PARTS.get(kind)
-    if reader is not None:
-        return reader(part)
-    return [{"type": kind or "unknown", **({"content": content} if content is not None else {"part": part})}]
-
-
-def _called(part: object) -> list[object]:
-    call = _call(get(part, "tool_call_id"), get(part, "tool_name"), get(part, "args"))
-    return [call if get(part, "part_kind") == "tool-call" else {**call, "type": "server_tool_use"}]
-
-
-def _returned(part: object) -> list[object]:
-    result = _result(get(part, "tool_call_id"), _said(get(part, "content")))
-    return [{**result, "type": "server_tool_result"} if get(part, "part_kind") == "builtin-tool-return" else result]
-
-
-def _retried(part: object) -> list[object]:
-    return _returned(part) if get(part, "tool_name") is not None else _spoken(part)
-
-
-def _spoken(part: object) -> list[object]:
-    return list(_texts(_said(get(part, "content"))))
-
-
-def _thought(part: object) -> list[object]:
-    return [{"type": "thinking", "thinking": string(get(part, "content")), "signature": get(part, "signature")}]
-
-
-def _compacted(part: object) -> list[object]:
-    # OpenAI's has no text, only what it encrypted; one without either stands for a compaction that failed.
-    content, encrypted = get(part, "content"), get(get(part, "provider_details"), "encrypted_content")
-    return [{"type": "compaction", "content": "" if content is None and encrypted else content}]
-
-
-_PARTS: dict[str, Callable[[object], list[object]]] = {
-    **dict.fromkeys(("tool-call", "builtin-tool-call"), _called),
-    **dict.fromkeys(("tool-return", "builtin-tool-return"), _returned),
-    **dict.fromkeys(("user-prompt", "text", "retry-feedback"), _spoken),
-    "retry-prompt": _retried,
-    "thinking": _thought,
-    "compaction": _compacted,
-    "file": lambda part: [_medium(get(part, "content"))],
-}
+    kind, content, call_id = string(get(part, "part_kind")), get(part, "content"), get(part, "tool_call_id")
+    is_result = kind == "tool-return" or (kind == "retry-prompt" and get(part, "tool_name") is not None)
+    if kind in ("user-prompt", "text", "retry-prompt", "retry-feedback") and not is_result:
+        return list(_texts(_said(content)))
+    block: object = {"type": kind or "unknown", **({"content": content} if content is not None else {"part": part})}
+    if kind in ("tool-call", "builtin-tool-call"):
+        call = call_block(call_id, get(part, "tool_name"), get(part, "args"))
+        block = call if kind == "tool-call" else {**call, "type": "server_tool_use"}
+    elif is_result or kind == "builtin-tool-return":
+        result = result_block(call_id, _said(content))
+        block = result if is_result else {**result, "type": "server_tool_result"}
+    elif kind == "thinking":
+        block = {"type": "thinking", "thinking": string(content), "signature": get(part, "signature")}
+    elif kind == "compaction":
+        # OpenAI's has no text, only what it encrypted; one without either stands for a compaction that failed.
+        encrypted = get(get(part, "provider_details"), "encrypted_content")
+        block = {"type": "compaction", "content": "" if content is None and encrypted else content}
+    elif kind == "file":
+        block = _medium(content)
+    return [block]
 
 
 def _said(content: object) -> object:
@@ -191,9 +166,9 @@ def _haystack(message: object) -> Block:
 
 def _haystack_part(part: object) -> object:
     if get(part, "tool_name") is not None:
-        return _call(get(part, "id"), get(part, "tool_name"), get(part, "arguments"))
+        return call_block(get(part, "id"), get(part, "tool_name"), get(part, "arguments"))
     if get(part, "origin") is not None:
-        return _result(get(get(part, "origin"), "id"), get(part, "result"))
+        return result_block(get(get(part, "origin"), "id"), get(part, "result"))
     if get(part, "base64_image") is not None:
         return {"inline_data": {"mime_type": get(part, "mime_type"), "data": get(part, "base64_image")}}
     if get(part, "reasoning_text") is not None:
@@ -201,11 +176,13 @@ def _haystack_part(part: object) -> object:
     return part
 
 
-def _call(call_id: object, name: object, arguments: object) -> Block:
+def call_block(call_id: object, name: object, arguments: object) -> Block:
+    """Return a call as Anthropic writes it."""
     return {"type": "tool_use", "id": call_id, "name": name, "input": {} if arguments is None else arguments}
 
 
-def _result(call_id: object, content: object) -> Block:
+def result_block(call_id: object, content: object) -> Block:
+    """Return the result of a call as Anthropic writes it."""
     return {"type": "tool_result", "tool_use_id": call_id, "content": content}
 
 

@@ -22,10 +22,13 @@ if TYPE_CHECKING:
     from brim.tokens.messages.parts import Walk
 
 _DATA = frozenset(("data", "bytes", "file_data", "b64_json", "base64", "result", "image_bytes", "video_bytes"))
-_LINK = frozenset(("url", "uri", "file_uri", "fileUri", "image_url", "video_url", "file_url", "image"))
-_STORED = frozenset(("file_id", "fileId", "id"))
+_REFERENCES = frozenset(
+    (
+        *("url", "uri", "file_uri", "fileUri", "image_url", "video_url", "file_url", "image"),
+        *("file_id", "fileId", "id"),
+    )
+)
 _MIME = frozenset(("media_type", "mime_type", "mimeType", "format"))
-_DEEPEST = 4
 _URL_SAFE = {ord("-"): "+", ord("_"): "/", ord("\n"): None, ord("\r"): None, ord(" "): None}
 
 
@@ -53,59 +56,43 @@ class Payload:
         """
         if not isinstance(self.data, str):
             return (self.data or b"")[:size]
+        from binascii import Error, a2b_base64
+
         # A line break after every 76 letters is the most that encoders add.
-        text = self.data[self.start : self.start + size * 4 // 3 + size // 50 + 8]
-        return _decode(text)[:size]
+        text = self.data[self.start : self.start + size * 4 // 3 + size // 50 + 8].translate(_URL_SAFE)
+        rest = len(text) % 4
+        try:
+            return a2b_base64(text[:-1] if rest == 1 else text + "=" * (-rest % 4))[:size]
+        except (Error, ValueError):
+            return b""
 
     def whole(self) -> bytes:
         """Return all of the data."""
         return self.head(self.size() + 4)
 
 
-def locate(part: object) -> Payload:
-    """Return what *part* carries, wherever its provider puts it."""
-    found = Payload()
-    _search(part, found, _DEEPEST)
-    return found
-
-
-def _search(value: object, found: Payload, depth: int) -> None:
+def locate(value: object, found: Payload | None = None, depth: int = 4) -> Payload:
+    """Return what a part carries, wherever its provider puts it."""
+    found = found or Payload()
     if depth == 0 or isinstance(value, str) or is_sequence(value):
-        return
+        return found
     for name, inner in pairs(value):
         if isinstance(inner, (bytes, bytearray, memoryview)):
-            if found.data is None:
-                found.data = bytes(inner)
-        elif isinstance(inner, str):
-            _note(name, string(inner), found)
-        else:
-            _search(inner, found, depth - 1)
-
-
-def _note(name: str, text: str, found: Payload) -> None:
-    if name in _MIME:
-        found.mime = found.mime or text[:100].lower()
-    elif found.data is None and text[:5].lower() == "data:":
-        comma = text.find(",", 0, 300)
-        if comma > 0:
-            found.data, found.start = text, comma + 1
-            found.mime = text[5:comma].partition(";")[0].lower()
-    elif name in _DATA:
-        if found.data is None:
-            found.data = text
-    elif name in _LINK or name in _STORED:
-        found.referred = True
-
-
-def _decode(text: str) -> bytes:
-    from binascii import Error, a2b_base64
-
-    clean = text.translate(_URL_SAFE) if any(letter in text for letter in "-_\n\r ") else text
-    rest = len(clean) % 4
-    try:
-        return a2b_base64(clean[: len(clean) - rest] if rest == 1 else clean + "=" * (-len(clean) % 4))
-    except (Error, ValueError):
-        return b""
+            found.data = bytes(inner) if found.data is None else found.data
+        elif not isinstance(inner, str):
+            locate(inner, found, depth - 1)
+        elif name in _MIME:
+            found.mime = found.mime or inner[:100].lower()
+        elif found.data is None and inner[:5].lower() == "data:":
+            comma = inner.find(",", 0, 300)
+            if comma > 0:
+                found.data, found.start = inner, comma + 1
+                found.mime = inner[5:comma].partition(";")[0].lower()
+        elif name in _DATA:
+            found.data = inner if found.data is None else found.data
+        elif name in _REFERENCES:
+            found.referred = True
+    return found
 
 
 # Reads the size of an image from its first bytes: PNG, JPEG, GIF, WebP, BMP, HEIC and AVIF.
@@ -125,27 +112,25 @@ def image_size(head: bytes) -> Size | None:
 
     ``None`` if that doesn't say.
     """
+    size = None
     try:
-        size = _read(head)
+        if head.startswith(b"\x89PNG\r\n\x1a\n"):
+            at = head.find(b"IHDR", 8, 64)
+            size = _two(">II", head, at + 4) if at > 0 else None
+        elif head.startswith(b"\xff\xd8"):
+            size = _jpeg(head)
+        elif head.startswith((b"GIF87a", b"GIF89a")):
+            size = _two("<HH", head, 6)
+        elif head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+            size = _webp(head)
+        elif head.startswith(b"BM"):
+            width, height = _two("<Ii", head, 18)
+            size = width, abs(height)
+        elif head[4:8] == b"ftyp":
+            size = _heif(head)
     except struct.error:  # the head is too short
         return None
-    return size if size and size[0] > 0 and size[1] > 0 else None
-
-
-def _read(head: bytes) -> Size | None:
-    if head.startswith(b"\x89PNG\r\n\x1a\n"):
-        at = head.find(b"IHDR", 8, 64)
-        return _two(">II", head, at + 4) if at > 0 else None
-    if head.startswith(b"\xff\xd8"):
-        return _jpeg(head)
-    if head.startswith((b"GIF87a", b"GIF89a")):
-        return _two("<HH", head, 6)
-    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
-        return _webp(head)
-    if head.startswith(b"BM"):
-        width, height = _two("<Ii", head, 18)
-        return width, abs(height)
-    return _heif(head) if head[4:8] == b"ftyp" else None
+    return size if size and min(size) > 0 else None
 
 
 def _jpeg(head: bytes) -> Size | None:
@@ -358,19 +343,11 @@ _TEXT_MIMES = ("text/", "application/json", "application/xml", "application/x-ya
 
 
 def add_audio(part: object, walk: Walk) -> None:
-    """Add sound: seconds × rate. Sources: the rows of ``audio`` in ``media.json``."""
+    """Add sound and, in case it is sent too, its transcript."""
     transcript = get(part, "transcript")
     if isinstance(transcript, str):
         walk.ledger.maybe(transcript, likely=False)
-    _timed("audio", locate(part), walk)
-
-
-def add_video(part: object, walk: Walk) -> None:
-    """Add a film: seconds × rate.
-
-    Sources: the rows of ``video`` in ``media.json``.
-    """
-    _timed("video", locate(part), walk)
+    add_timed("audio", part, walk)
 
 
 def add_document(part: object, walk: Walk) -> None:
@@ -400,14 +377,14 @@ def add_by_mime(part: object, walk: Walk, default: str = "") -> None:
     if mime.startswith("image/"):
         add_image(part, walk)
     elif mime.startswith(("audio/", "video/")):
-        _timed(mime[:5], carried, walk)
+        add_timed(mime[:5], part, walk)
     elif mime.startswith(_TEXT_MIMES) and carried.data is not None:
         walk.ledger.text(carried.whole().decode("utf-8", "replace"))
         walk.ledger.because("document: published estimate")
     elif carried.data is not None or carried.referred:
         _pages(carried, walk)
     else:
-        walk.unknown(compact(part))
+        walk.rough(compact(part))
 
 
 def count_pages(document: bytes) -> int:
@@ -433,8 +410,9 @@ def wav_seconds(head: bytes, size: int) -> float:
     return max(0, size - at - 32) / per_second if per_second else 0.0
 
 
-def _timed(kind: str, carried: Payload, walk: Walk) -> None:
-    table = load("media")
+def add_timed(kind: str, part: object, walk: Walk) -> None:
+    """Add ``audio`` or ``video``: seconds × rate. Sources: their rows in ``media.json``."""
+    table, carried = load("media"), locate(part)
     rate = best(table[kind], walk.names)["rate"]
     known = table["seconds"][kind]
     size = carried.size()
@@ -450,11 +428,9 @@ def _timed(kind: str, carried: Payload, walk: Walk) -> None:
 
 
 def _pages(carried: Payload, walk: Walk) -> None:
-    table = load("media")
-    row = best(table["page"], walk.names)
+    row, known = best(load("media")["page"], walk.names), load("media")["pages"]
     page = tuple(load("images")["page_size"])
     image = image_cost(page, "", walk.names, walk.provider) if row["with_image"] else (0, 0, 0)
-    known = table["pages"]
     size = carried.size()
     counted = count_pages(carried.whole()) if size else 0
     if counted:

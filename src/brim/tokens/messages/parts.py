@@ -45,13 +45,11 @@ class Walk:
         if isinstance(value, str):
             self.ledger.text(value)
         elif value is not None:
-            size = width("json")
-            self.ledger.text(compact(value), size.text_low, size.text_high)
-            self.ledger.because(size.reason)
+            self.rough(compact(value), "json")
 
-    def unknown(self, text: str) -> None:
-        """Add *text* that stands for something unknown."""
-        size = width("unknown")
+    def rough(self, text: str, row: str = "unknown") -> None:
+        """Add *text* that stands for something else, with the interval of a *row* of ``widths.tsv``."""
+        size = width(row)
         self.ledger.text(text, size.text_low, size.text_high)
         self.ledger.width(size)
 
@@ -62,7 +60,14 @@ class Walk:
         elif is_sequence(value):
             self.parts(value)
         elif value is not None:
-            self._read(value)
+            is_plain = isinstance(value, (bool, int, float, bytes)) or self._depth >= DEEPEST
+            reader = None if is_plain else reader_of(value)
+            if reader is None:
+                self.rough(compact(value))
+                return
+            self._depth += 1
+            reader(value, self)
+            self._depth -= 1
 
     def parts(self, value: object) -> None:
         """Add each part of a list.
@@ -79,20 +84,16 @@ class Walk:
             self._left -= len(several)
         self._seen.add(id(value))
         if self._depth >= DEEPEST or self._left < 0:
-            self.unknown(compact(value) if self._left >= 0 else "")
+            self.rough(compact(value) if self._left >= 0 else "")
             return
         self._depth += 1
         for inner in several:
             self.part(inner)
         self._depth -= 1
 
-    def in_earlier_turn(self) -> bool:
-        """Whether a person spoke after this message: what the model reasoned before that is an earlier turn's."""
-        return self.index < self._last_prompt
-
     @cached_property
-    def _last_prompt(self) -> int:
-        """Where a person spoke last; -1 if nowhere."""
+    def last_prompt(self) -> int:
+        """Where a person spoke last; -1 if nowhere. What the model reasoned before that is an earlier turn's."""
         newest_first = range(len(self.messages) - 1, -1, -1)
         return next((at for at in newest_first if is_prompt(self.messages[at])), -1)
 
@@ -101,16 +102,6 @@ class Walk:
         """Whether the model keeps the reasoning of earlier turns."""
         rows = [{"models": ["*"], "keeps": False}, {"models": load("reasoning")["keeps_all_turns"], "keeps": True}]
         return bool(best(rows, self.names)["keeps"])
-
-    def _read(self, value: object) -> None:
-        is_plain = isinstance(value, (bool, int, float, bytes)) or self._depth >= DEEPEST
-        reader = None if is_plain else reader_of(value)
-        if reader is None:
-            self.unknown(compact(value))
-            return
-        self._depth += 1
-        reader(value, self)
-        self._depth -= 1
 
 
 # What reasoning takes when it is sent back: thinking blocks, reasoning items, thoughts.
@@ -151,7 +142,7 @@ def add_reasoning(part: object, walk: Walk) -> None:
 def add_reasoning_text(text: object, walk: Walk, *, sent: bool = True) -> None:
     """Add visible reasoning, which counts if it is *sent* to the model and the model keeps it."""
     if isinstance(text, str):
-        walk.ledger.maybe(text, likely=sent and (walk.keeps_reasoning or not walk.in_earlier_turn()))
+        walk.ledger.maybe(text, likely=sent and (walk.keeps_reasoning or walk.index >= walk.last_prompt))
     walk.ledger.width(width("reasoning"))
 
 
@@ -261,7 +252,7 @@ PARTS: dict[str, Reader] = {
     **dict.fromkeys(("text", "input_text", "output_text", "summary_text", "reasoning_text", "refusal"), _text),
     **dict.fromkeys(("image", "image_url", "input_image", "computer_screenshot"), media.add_image),
     **dict.fromkeys(("audio", "input_audio", "output_audio"), media.add_audio),
-    **dict.fromkeys(("video", "video_url", "input_video"), media.add_video),
+    **dict.fromkeys(("video", "video_url", "input_video"), lambda part, walk: media.add_timed("video", part, walk)),
     **dict.fromkeys(("document", "file", "input_file", "container_upload"), media.add_document),
     **dict.fromkeys(CALLS, add_call),
     **dict.fromkeys(RESULTS, add_result),
@@ -324,7 +315,6 @@ def is_prompt(message: object) -> bool:
 
 _ROLES = frozenset(("system", "user", "assistant"))
 """The roles that the published rule knows."""
-_PLAIN = frozenset(("role", "content", "name"))
 _OTHER_NAMES = {"human": "user", "ai": "assistant"}
 _RESULT_ROLES = frozenset(("tool", "function"))
 
@@ -340,8 +330,6 @@ def is_message(message: object) -> bool:
 
 def add_message(message: object, walk: Walk) -> None:
     """Add *message* with its framing; whatever it is, it does not raise."""
-    if type(message) is dict and _PLAIN.issuperset(message) and _add_plain(message, walk):
-        return
     if message is None:
         walk.ledger.width(width("empty"))
     elif is_sequence(message) or isinstance(message, (str, bytes, int, float)):
@@ -363,18 +351,6 @@ def add_system(value: object, walk: Walk) -> None:
     walk.ledger.width(width("item"))
 
 
-def _add_plain(message: dict[object, object], walk: Walk) -> bool:
-    """The common case, without detours: role, text, perhaps a name."""
-    role, content, name = message.get("role"), message.get("content"), message.get("name")
-    if not (type(role) is type(content) is str and role in _ROLES and (name is None or type(name) is str)):
-        return False
-    walk.ledger.other(*walk.family.message)
-    _add_role(role, walk)
-    _add_name(name, walk)
-    walk.ledger.text(content)
-    return True
-
-
 def _add_fields(message: object, walk: Walk) -> None:
     kind, role = string(get(message, "type")), string(get(message, "role"))
     content, inner = first(message, "content", "parts"), get(message, "message")
@@ -394,7 +370,12 @@ def _add_fields(message: object, walk: Walk) -> None:
         return
     walk.ledger.other(*walk.family.message)
     _add_role(role, walk)
-    _add_name(get(message, "name"), walk)
+    name = get(message, "name")
+    if isinstance(name, str):
+        walk.ledger.text(name)
+        walk.ledger.other(*(walk.family.name,) * 3)
+    elif name is not None:
+        walk.rough(compact(name))
     if content is not None:
         walk.part(content)
     elif not any(called):
@@ -411,7 +392,7 @@ def _add_fields(message: object, walk: Walk) -> None:
 
 
 def _add_rest(message: object, called: tuple[object, object], walk: Walk) -> None:
-    """What a chat message can hold besides its content."""
+    """Add what a chat message can hold in addition to its content."""
     several, one = called
     for call in (*(several if is_sequence(several) else (several,)), one):  # type: ignore[misc]
         if call:
@@ -432,13 +413,3 @@ def _add_rest(message: object, called: tuple[object, object], walk: Walk) -> Non
 def _add_role(role: str, walk: Walk) -> None:
     if role and walk.family.roles:
         walk.ledger.text(role)
-
-
-def _add_name(name: object, walk: Walk) -> None:
-    if name is None:
-        return
-    if isinstance(name, str):
-        walk.ledger.text(name)
-        walk.ledger.other(*(walk.family.name,) * 3)
-    else:
-        walk.unknown(compact(name))

@@ -122,7 +122,8 @@ def measure(
     request = split(messages, tools)
     if framing is None:
         for index, message in enumerate(request.messages):
-            refuse_unknown(index, message)
+            if not is_message(message):
+                raise InputError(f"messages[{index}]: can't read {described(message)} as a message. Pass {READABLE}.")
     request.system += filter(None, [instructions_of(request.messages)])
     request.messages = [as_blocks(message) for message in request.messages]
     names = spellings(model_name or "")
@@ -142,20 +143,14 @@ def measure(
         add_tools(request.tools, walk, request.choice)
     if request.schema is not None:
         add_output_schema(request.schema, walk)
-    ledger.begin_messages()
+    ledger.close()
     replaced = compacted(request.messages)
     for index, message in enumerate(request.messages):
         walk.begin(index)
         if index not in replaced:
             add_message(message, walk)
-        ledger.close_message()
+        ledger.close()
     return ledger.tally()
-
-
-def refuse_unknown(index: int, message: object) -> None:
-    """Raise ``InputError`` if *message*, the one at *index*, isn't a message of any known format."""
-    if not is_message(message):
-        raise InputError(f"messages[{index}]: can't read {described(message)} as a message. Pass {READABLE}.")
 
 
 def described(message: object) -> str:
@@ -180,13 +175,10 @@ def compacted(messages: list[object]) -> frozenset[int]:
     for at in range(len(messages) - 1, -1, -1):
         message = messages[at]
         if get(message, "type") == "compaction":
-            return frozenset(place for place in range(at) if not _is_kept(messages[place]))
+            kept = ("user", "system", "developer")
+            return frozenset(place for place in range(at) if string(get(messages[place], "role")) not in kept)
         content = get(message, "content")
         blocks = content if is_sequence(content) else ()
         if any(get(block, "type") == "compaction" and get(block, "content") is not None for block in blocks):  # type: ignore[attr-defined]
             return frozenset(range(at))
     return frozenset()
-
-
-def _is_kept(item: object) -> bool:
-    return string(get(item, "role")) in ("user", "system", "developer")

@@ -2,7 +2,7 @@
 
 The tables are in ``data/``, read when they are first needed.
 
-A model's row is the one whose prefix is the longest that the name begins with, ending where a part of the name ends.
+A model's row is the one with the longest prefix of its name, ending where a part of the name ends.
 """
 
 from __future__ import annotations
@@ -66,18 +66,11 @@ class Width(Record):
     reason: str
 
 
+@cache
 def width(name: str) -> Width:
     """Return the row *name* of ``widths.tsv``."""
-    return _widths()[name]
-
-
-@cache
-def _widths() -> dict[str, Width]:
-    _, *rows = data_rows(__file__, "widths.tsv")
-    return {
-        name: Width(int(tokens), int(low), int(high), float(text_low), float(text_high), reason)
-        for name, tokens, low, high, text_low, text_high, reason, _ in rows
-    }
+    row = next(row for row in data_rows(__file__, "widths.tsv") if row[0] == name)
+    return Width(int(row[1]), int(row[2]), int(row[3]), float(row[4]), float(row[5]), row[6])
 
 
 def family(names: Iterable[str]) -> Family:
@@ -129,9 +122,10 @@ def spellings(model_name: str) -> tuple[str, ...]:
 
 def _longest(prefixes: Iterable[str], names: Iterable[str], ends: str) -> int:
     """Return the length of the longest of *prefixes* that one of *names* begins with; -1 if there is none."""
-    found = [0 if prefix == "*" else len(prefix) for prefix in prefixes if prefix == "*" or _fits(prefix, names, ends)]
-    return max(found, default=-1)
-
-
-def _fits(prefix: str, names: Iterable[str], ends: str) -> bool:
-    return any(name.startswith(prefix) and name[len(prefix) : len(prefix) + 1] in ends for name in names)
+    found = [
+        len(prefix)
+        for prefix in prefixes
+        for name in names
+        if name.startswith(prefix) and name[len(prefix) : len(prefix) + 1] in ends
+    ]
+    return max(found, default=0 if "*" in prefixes else -1)

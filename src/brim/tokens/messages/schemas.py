@@ -11,7 +11,7 @@ from brim.tokens.messages.fields import DEEPEST, compact, first, get, is_sequenc
 from brim.tokens.messages.rules import best, load, width
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from typing import Any
 
     from brim.tokens.messages.parts import Walk
@@ -38,7 +38,7 @@ def add_tools(tools: object, walk: Walk, choice: object = None) -> None:
     functions = []
     for tool in found:
         if isinstance(tool, (str, bytes, int, float)):
-            walk.unknown(compact(tool))
+            walk.rough(compact(tool))
         elif _is_hosted(tool):
             _add_hosted(tool, walk, table)
         elif openai:
@@ -58,9 +58,7 @@ def add_tools(tools: object, walk: Walk, choice: object = None) -> None:
 
 def add_output_schema(schema: object, walk: Walk) -> None:
     """Add a schema that the answer must follow."""
-    size = width("output_schema")
-    walk.ledger.text(compact(schema), size.text_low, size.text_high)
-    walk.ledger.width(size)
+    walk.rough(compact(schema), "output_schema")
 
 
 def _each(tools: object) -> Iterator[object]:
@@ -136,9 +134,8 @@ def namespace(tools: list[object]) -> str:
     for tool in tools:
         about, shape = _about(tool), _parameters(tool)
         lines += [f"// {about}"] if about else []
-        has_properties = next(_properties(shape), None) is not None
-        lines.append(f"type {_name(tool)} = (_: {_object(shape, shape, 0)}) => any;" if has_properties else "")
-        lines[-1] = lines[-1] or f"type {_name(tool)} = () => any;"
+        given = f"_: {_object(shape, shape, 0)}" if any(_properties(shape)) else ""
+        lines.append(f"type {_name(tool)} = ({given}) => any;")
         if get(tool, "format") is not None:
             lines.append(compact(get(tool, "format")))
         lines.append("")
@@ -152,10 +149,8 @@ def _properties(schema: object) -> Iterator[tuple[str, object]]:
 
 def _object(schema: object, root: object, depth: int) -> str:
     """Return the properties of an object, in braces."""
-    found = list(_properties(schema))
-    required = get(schema, "required")
-    lines = []
-    for name, inner in found:
+    required, lines = get(schema, "required"), []
+    for name, inner in _properties(schema):
         about = string(get(inner, "description"))
         lines += [f"// {about}"] if about else []
         mark = "" if is_sequence(required) and name in required else "?"  # type: ignore[operator]
@@ -180,15 +175,13 @@ def _type(schema: object, root: object, depth: int) -> str:
     if name:
         return _type(get(first(root, "$defs", "definitions"), name), root, depth + 1)
     script = _SCRIPT_TYPES.get(string(kind).lower(), "any")
-    if script == "object" and next(_properties(schema), None) is not None:
+    if script == "object" and any(_properties(schema)):
         return _object(schema, root, depth)
     return f"{_type(get(schema, 'items'), root, depth + 1)}[]" if script == "array" else script
 
 
-_SCRIPT_TYPES = {
-    **{name: name for name in ("string", "boolean", "null", "object", "array")},
-    **dict.fromkeys(("integer", "number"), "number"),
-}
+_SCRIPT_TYPES = {name: name for name in ("string", "boolean", "null", "object", "array", "number")}
+_SCRIPT_TYPES["integer"] = "number"
 
 
 # Tools of providers, frameworks and Python
@@ -208,13 +201,14 @@ def _parameters(tool: object) -> object:
     found = get(found, "json") if isinstance(get(found, "json"), dict) else found
     if found is None and callable(tool):
         found = tool
-    model = getattr(found, "model_json_schema", None) if isinstance(found, type) else None
-    if model is not None:
-        return _made(lambda: _untitled(model()))
     if found is None:
-        inner = get(get(tool, "function_schema"), "json_schema")  # pydantic-ai
-        return inner if inner is not None else found
-    return _made(lambda: _signature(found)) if found is tool else found
+        return get(get(tool, "function_schema"), "json_schema")  # pydantic-ai
+    try:
+        if isinstance(found, type) and hasattr(found, "model_json_schema"):
+            return _untitled(found.model_json_schema())
+        return _signature(found) if found is tool else found
+    except Exception:  # a stranger's class or signature can raise anything
+        return None
 
 
 def _untitled(schema: Any) -> Any:
@@ -222,13 +216,6 @@ def _untitled(schema: Any) -> Any:
     described: dict[str, Any] = dict(_properties(schema))
     properties = {name: {key: each[key] for key in each if key != "title"} for name, each in described.items()}
     return {**{key: schema[key] for key in schema if key not in ("title", "description")}, "properties": properties}
-
-
-def _made(make: Callable[[], object]) -> object:
-    try:
-        return make()
-    except Exception:  # a stranger's class or signature can raise anything
-        return None
 
 
 def _signature(function: Any) -> object:
@@ -254,9 +241,6 @@ def _hinted(hint: Any, typing: Any) -> dict[str, object]:
         return {"type": "array", "items": _hinted(inner[0] if inner else None, typing)}
     if inner and type(None) in inner:
         return _hinted(next(each for each in inner if each is not type(None)), typing)
-    model = getattr(hint, "model_json_schema", None)
-    return (
-        dict(model())
-        if model is not None
-        else {"type": _JSON_TYPES.get(origin or hint, "object" if hint else "string")}
-    )
+    if hasattr(hint, "model_json_schema"):
+        return dict(hint.model_json_schema())
+    return {"type": _JSON_TYPES.get(origin or hint, "object" if hint else "string")}

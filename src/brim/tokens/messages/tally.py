@@ -1,4 +1,4 @@
-"""The result of a measurement, and its ledger.
+"""The result of a measurement, and the ledger that adds it up.
 
 Two currencies are kept apart. *Text* is what ``count_text`` counted: when its vocabulary is not the model's, the caller
 multiplies it by a ratio. *Other* is what a rule gave in the model's own tokens (framing, images, pages): a ratio must
@@ -21,11 +21,10 @@ if TYPE_CHECKING:
     from brim.tokens.count import Basis
     from brim.tokens.messages.rules import Width
 
-Amounts = tuple[int, ...]
-"""Text and other tokens, each as point, low and high."""
-
 TEXT, TEXT_LOW, TEXT_HIGH, OTHER, OTHER_LOW, OTHER_HIGH = range(6)
-NOTHING: Amounts = (0, 0, 0, 0, 0, 0)
+
+Part = tuple[tuple[int, ...], tuple[str, ...]]
+"""What was added: text and other tokens, each as point, low and high; and why that isn't exact."""
 
 
 class Tally(Record):
@@ -35,36 +34,50 @@ class Tally(Record):
     reason for doubt, and then all three are equal.
     """
 
-    parts: tuple[tuple[int, int], ...]
-    """Of each message: what ``count_text`` counted, and what rules gave."""
-    sums: Amounts
-    """Of everything."""
-    reasons: tuple[str, ...]
-    """Why it is not exact."""
-    details: tuple[tuple[Amounts, tuple[str, ...]], ...] | None = None
-    """Of each message: what it added, and its reasons for doubt. None if the tally was scaled."""
-    fixed_reasons: tuple[str, ...] = ()
-    """Reasons that belong to no message."""
+    outside: Part
+    """Priming, tools, a separate system text."""
+    messages: tuple[Part, ...]
+    ratio: tuple[float, float, float] | None = None
+    """What text is multiplied by: point, low and high."""
+
+    @cached_property
+    def reasons(self) -> tuple[str, ...]:
+        """Why it is not exact."""
+        found = dict.fromkeys(reason for _, reasons in (self.outside, *self.messages) for reason in reasons)
+        return tuple(found) or (("text counted with another vocabulary",) if self.ratio else ())
+
+    def _text(self, part: Part) -> int:
+        return part[0][TEXT] if self.ratio is None else round(part[0][TEXT] * self.ratio[0])
+
+    def _sum(self, at: int) -> int:
+        return self.outside[0][at] + sum(amounts[at] for amounts, _ in self.messages)
 
     @cached_property
     def per_message(self) -> tuple[int, ...]:
         """The tokens of each message, its framing included."""
-        return tuple(max(0, text + other) for text, other in self.parts)
+        return tuple(max(0, self._text(part) + part[0][OTHER]) for part in self.messages)
+
+    @cached_property
+    def text_tokens(self) -> int:
+        """The share of ``tokens`` that ``count_text`` counted."""
+        return self._text(self.outside) + sum(map(self._text, self.messages))
 
     @cached_property
     def tokens(self) -> int:
         """The best single number."""
-        return max(self.sums[TEXT] + self.sums[OTHER], sum(self.per_message), 0)
+        return max(self.text_tokens + self._sum(OTHER), sum(self.per_message), 0)
 
     @property
     def low(self) -> int:
         """The least it can be."""
-        return max(0, min(self.tokens, self.sums[TEXT_LOW] + self.sums[OTHER_LOW])) if self.reasons else self.tokens
+        least = floor(self._sum(TEXT_LOW) * (self.ratio or (1, 1, 1))[1]) + self._sum(OTHER_LOW)
+        return max(0, min(self.tokens, least)) if self.reasons else self.tokens
 
     @property
     def high(self) -> int:
         """The most it can be."""
-        return max(self.tokens, self.sums[TEXT_HIGH] + self.sums[OTHER_HIGH]) if self.reasons else self.tokens
+        most = ceil(self._sum(TEXT_HIGH) * (self.ratio or (1, 1, 1))[2]) + self._sum(OTHER_HIGH)
+        return max(self.tokens, most) if self.reasons else self.tokens
 
     @property
     def exact(self) -> bool:
@@ -73,19 +86,8 @@ class Tally(Record):
 
     @property
     def fixed(self) -> int:
-        """What belongs to no message: priming, tools, a separate system text."""
+        """The tokens outside of messages."""
         return self.tokens - sum(self.per_message)
-
-    @property
-    def text_tokens(self) -> int:
-        """The share of ``tokens`` that ``count_text`` counted."""
-        return self.sums[TEXT]
-
-    @property
-    def rest(self) -> tuple[int, int]:
-        """Text and other tokens of what belongs to no message."""
-        texts, others = zip(*self.parts, strict=True) if self.parts else ((), ())
-        return self.sums[TEXT] - sum(texts), self.sums[OTHER] - sum(others)
 
     def scaled(self, ratio: float, low: float | None = None, high: float | None = None) -> Tally:
         """Return the tally with its text multiplied by *ratio*.
@@ -96,28 +98,15 @@ class Tally(Record):
         low, high = ratio if low is None else low, ratio if high is None else high
         if not 0 < low <= ratio <= high < float("inf"):
             raise InputError(f"a ratio needs 0 < low <= ratio <= high, not low {low}, ratio {ratio}, high {high}")
-        parts = tuple((round(text * ratio), other) for text, other in self.parts)
-        text = sum(text for text, _ in parts) + round(self.rest[0] * ratio)
-        _, text_low, text_high, *others = self.sums
-        sums = (text, floor(text_low * low), ceil(text_high * high), *others)
-        return Tally(parts, sums, self.reasons or ("text counted with another vocabulary",))
+        return self.replace(ratio=(ratio, low, high))
 
     def only(self, kept: Iterable[int]) -> Tally:
-        """Return the tally of the messages at the places *kept*.
-
-        What belongs to no message is in it too.
+        """Return the tally of the messages at the places *kept*, and of what is outside of messages.
 
         It is what measuring them again would give, as long as nothing in them depends on the others: the last prompt
-        must be among them, because reasoning before it may not count. Not for a tally that was ``scaled``.
+        must be among them, because reasoning before it may not count.
         """
-        if self.details is None:
-            raise ValueError("take the messages before the tally is scaled")
-        kept = list(kept)
-        details = tuple([self.details[at] for at in kept])
-        everything, chosen = (_sum(amounts for amounts, _ in each) for each in (self.details, details))
-        sums = _sum((self.sums, _minus(NOTHING, everything), chosen))
-        reasons = dict.fromkeys((*self.fixed_reasons, *(reason for _, reasons in details for reason in reasons)))
-        return Tally(tuple([self.parts[at] for at in kept]), sums, tuple(reasons), details, self.fixed_reasons)
+        return self.replace(messages=tuple([self.messages[at] for at in kept]))
 
     @property
     def count(self) -> Count:
@@ -140,12 +129,8 @@ class Ledger:
 
     def __init__(self, count_text: Callable[[str], int]) -> None:
         self._count = cache(count_text)
-        self._sums = list(NOTHING)
-        self._reasons: dict[str, None] = {}
-        self._here: dict[str, None] = {}  # the reasons of this message
-        self._fixed_reasons: tuple[str, ...] = ()
-        self._mark = NOTHING  # the sums where this message began
-        self._details: list[tuple[Amounts, tuple[str, ...]]] = []
+        self._parts: list[Part] = []
+        self._amounts, self._reasons = [0] * 6, dict[str, None]()
 
     def text(self, text: str, low: float = 1.0, high: float = 1.0) -> None:
         """Add *text*; *low* and *high* are factors for its interval."""
@@ -177,32 +162,18 @@ class Ledger:
 
         Each is listed once.
         """
-        self._reasons[reason] = self._here[reason] = None
+        self._reasons[reason] = None
 
-    def begin_messages(self) -> None:
-        """Begin the first message: what was added before belongs to none."""
-        self._mark, self._fixed_reasons, self._here = tuple(self._sums), tuple(self._here), {}
-
-    def close_message(self) -> None:
-        """End a message: what was added since the last one, or since ``begin_messages``, is this message's."""
-        now = tuple(self._sums)
-        self._details.append((_minus(now, self._mark), tuple(self._here)))
-        self._mark, self._here = now, {}
+    def close(self) -> None:
+        """End a part: the first is what is outside of messages, and each other one is a message."""
+        self._parts.append((tuple(self._amounts), tuple(self._reasons)))
+        self._amounts, self._reasons = [0] * 6, {}
 
     def tally(self) -> Tally:
         """Return the result."""
-        parts = tuple([(added[TEXT], added[OTHER]) for added, _ in self._details])
-        return Tally(parts, tuple(self._sums), tuple(self._reasons), tuple(self._details), self._fixed_reasons)
+        return Tally(self._parts[0], tuple(self._parts[1:]))
 
     def _add(self, at: int, point: int, low: int, high: int) -> None:
-        self._sums[at] += point
-        self._sums[at + 1] += low
-        self._sums[at + 2] += high
-
-
-def _sum(several: Iterable[Amounts]) -> Amounts:
-    return tuple(map(sum, zip(NOTHING, *several, strict=True)))
-
-
-def _minus(these: Amounts, those: Amounts) -> Amounts:
-    return tuple([this - that for this, that in zip(these, those, strict=True)])
+        self._amounts[at] += point
+        self._amounts[at + 1] += low
+        self._amounts[at + 2] += high
