@@ -14,12 +14,11 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from hashlib import sha256
 from io import FileIO
 from operator import attrgetter
-from threading import active_count
 from typing import Any, BinaryIO, NamedTuple, Protocol, Self
 
+from brim._sha import sha256_hex
 from brim.config.places import home_folder, user_folder
 from brim.errors import InputError
 from brim.models.usage import Tokens
@@ -27,7 +26,7 @@ from brim.tracking.events import Event, RunTotal, StateSeen, Usage
 from brim.tracking.readers import AnyReader, format_of
 from brim.tracking.readers.claude import report_of
 from brim.tracking.readers.fields import text, value
-from brim.tracking.readers.stream import LONGEST_LINE, parsed_line, read, subagent_of
+from brim.tracking.readers.stream import BLOCK, LONGEST_LINE, parsed_line, read, subagent_of
 
 AGENTS = ("claude", "codex", "gemini")
 """The agents whose own folders are known."""
@@ -94,6 +93,11 @@ class SessionFile(NamedTuple):
         """Bytes that are still to be read."""
         return self.stamp.size - self.start
 
+    def scan(self, observer: Observer | None = None) -> Scan:
+        """Read its usage, from ``start`` on if the file before it is the same."""
+        where = {"start": self.start, "check": self.check}
+        return scan(self.path, format=self.format, slug=self.slug, **where, observer=observer)
+
 
 def usage_index(environ: Mapping[str, str]) -> str:
     """Return the file in which brim remembers what it read of sessions."""
@@ -128,8 +132,9 @@ def own_files(
     """
     found: list[SessionFile] = []
     for agent, root in [each for each in default_folders(environ) if each[0] in agents]:
-        for file in _files(os.path.abspath(root), on_problem):
-            first, *rest = os.path.relpath(file.path, os.path.abspath(root)).split(os.sep)
+        root = os.path.abspath(root)  # noqa: PLW2901
+        for file in _files(root, on_problem):
+            first, *rest = file.path[len(root) :].lstrip(os.sep).split(os.sep)
             if agent == "claude":
                 found.append(file._replace(format=TRANSCRIPT, slug=first if rest and _SLUG.match(first) else ""))
             elif agent == "codex" and os.path.basename(file.path).startswith("rollout-"):
@@ -234,7 +239,7 @@ def _names_one(first: bytes, projects: list[str]) -> bool:
     if named:
         return parsed_line(named[1]) in projects
     hashed = re.search(rb'"projectHash"\s*:\s*"([0-9a-f]{64})"', first)
-    return hashed is not None and hashed[1].decode() in {sha256(os.fsencode(each)).hexdigest() for each in projects}
+    return hashed is not None and hashed[1].decode() in {sha256_hex(os.fsencode(each)) for each in projects}
 
 
 def _file(path: str, about: os.stat_result) -> SessionFile:
@@ -287,8 +292,7 @@ _COUNTS: Callable[[object], tuple[int, int, int, int, int]] = attrgetter(
 )
 
 
-@dataclass(slots=True)
-class Request:
+class Request(NamedTuple):
     """What one request took. ``key`` names it, whichever files report it.
 
     ``cost`` is in micro-dollars, None until it is priced and if there is no price; ``reported`` is what the client says
@@ -431,15 +435,14 @@ class FileUsage:
 
     def to_row(self) -> list[Any]:
         """Return it as JSON can hold it."""
-        requests = [[getattr(each, name) for name in Request.__slots__] for each in self.requests.values()]
         totals = [[each.session, each.cost, each.tokens, each.until] for each in self.totals.values()]
-        return [requests, totals, self.folder, self.broken]
+        return [list(self.requests.values()), totals, self.folder, self.broken]
 
     @classmethod
     def from_row(cls, row: Any) -> Self:
         """Return what ``to_row`` wrote."""
         requests, totals, folder, broken = row
-        by_key = {each[0]: Request(*each) for each in requests}
+        by_key = {each[0]: Request._make(each) for each in requests}
         return cls(by_key, {each[0]: Total(*each) for each in totals}, folder, broken)
 
 
@@ -491,7 +494,9 @@ def scan(
     start = start if observer is None else 0
     try:
         # Without waiting: opening a pipe would wait until something is written to it.
-        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))) as file:
+        with open(
+            path, "rb", BLOCK, opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
+        ) as file:
             about = os.fstat(file.fileno())
             if not stat.S_ISREG(about.st_mode):
                 raise InputError(f"{path}: is not a regular file")
@@ -574,65 +579,70 @@ def _format(file: BinaryIO) -> str:
 
 
 def scan_many(
-    files: Sequence[SessionFile], *, processes: int = 0, observe: Callable[[SessionFile], Observer] | None = None
+    files: Sequence[SessionFile], read: Callable[[SessionFile], Scan] = SessionFile.scan, *, processes: int = 0
 ) -> Iterator[tuple[int, Scan | InputError]]:
-    """Yield the place of each of *files* and what was read, or why nothing could be, in the order in which they end.
+    """Yield the place of each of *files* and its scan, or why it can't be read, in the order in which they are done.
 
     *processes* is how many to use: 0 is as many as there are processors and work for. If one ends early, its files are
-    read here. *observe* makes the observer of a file.
+    read here.
     """
     left = set(range(len(files)))
     if not processes:
-        # A child of a process with threads may wait for a lock that no thread of its own holds.
-        worthwhile = hasattr(os, "fork") and active_count() == 1 and sum(file.unread for file in files) >= ENOUGH
+        worthwhile = sum(file.unread for file in files) >= ENOUGH and _can_fork()
         processes = min(len(files), MOST_PROCESSES, os.cpu_count() or 1) if worthwhile else 1
-    for place, found in _in_processes(files, processes, observe) if processes > 1 else ():
+    for place, found in _in_processes(files, read, processes) if processes > 1 else ():
         left.discard(place)
         yield place, found
     for place in sorted(left):
-        yield place, _scanned(files[place], observe)
+        yield place, _scan_or_error(files[place], read)
 
 
-def _scanned(file: SessionFile, observe: Callable[[SessionFile], Observer] | None) -> Scan | InputError:
-    observer = None if observe is None else observe(file)
+def _can_fork() -> bool:
+    """Whether a child may go on: of a process with threads, it may wait for a lock that no thread of its own holds."""
+    from threading import active_count
+
+    return hasattr(os, "fork") and active_count() == 1
+
+
+def _scan_or_error(file: SessionFile, read: Callable[[SessionFile], Scan]) -> Scan | InputError:
     try:
-        return scan(
-            file.path, format=file.format, slug=file.slug, start=file.start, check=file.check, observer=observer
-        )
+        return read(file)
     except InputError as error:
         return error
 
 
 def _in_processes(
-    files: Sequence[SessionFile], count: int, observe: Callable[[SessionFile], Observer] | None
+    files: Sequence[SessionFile], read: Callable[[SessionFile], Scan], count: int
 ) -> Iterator[tuple[int, Scan | InputError]]:
-    from multiprocessing.connection import Connection, Pipe, wait
+    """Yield what *count* children read. Each gets as many files as the others, of about the same sizes."""
+    import pickle
 
     largest = sorted(range(len(files)), key=lambda place: -files[place].unread)
     children: list[int] = []
-    pipes: list[Connection] = []
+    pipes: list[BinaryIO] = []
     try:
         for at in range(count):
-            receiving, sending = Pipe(duplex=False)
+            receiving, sending = os.pipe()
             child = os.fork()
             if child == 0:
                 try:
                     # If the parent is killed, sending must fail, not wait for a sibling that could still receive.
-                    for pipe in (receiving, *pipes):
-                        pipe.close()
-                    for place in largest[at::count]:
-                        sending.send((place, _scanned(files[place], observe)))
+                    for descriptor in (receiving, *(pipe.fileno() for pipe in pipes)):
+                        os.close(descriptor)
+                    with open(sending, "wb") as answers:
+                        for place in largest[at::count]:
+                            pickle.dump((place, _scan_or_error(files[place], read)), answers)
                 finally:
                     os._exit(0)
-            sending.close()
+            os.close(sending)
             children.append(child)
-            pipes.append(receiving)
+            pipes.append(open(receiving, "rb"))  # noqa: SIM115 - closed below
         while pipes:
-            ready = wait(pipes)
-            for pipe in [each for each in pipes if each in ready]:
+            for pipe in list(pipes):
                 try:
-                    yield pipe.recv()
-                except (EOFError, OSError):
+                    yield pickle.load(pipe)  # noqa: S301 - of our own child
+                except (EOFError, OSError, pickle.UnpicklingError):
+                    pipe.close()
                     pipes.remove(pipe)
     finally:
         for pipe in pipes:

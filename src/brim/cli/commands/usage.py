@@ -10,7 +10,6 @@ from datetime import date
 from functools import partial
 from typing import Any, TypeVar
 
-from brim.cli.gauge import plan_lines
 from brim.cli.options import add_json, command, option, own_prices, settings
 from brim.cli.output import ReadingProgress, counted, dollars, emit, heading, listed, note, paint, say, table, tell_all
 from brim.errors import InputError
@@ -106,8 +105,11 @@ def show(report: UsageReport) -> None:
     say(heading(table([head, *rows, *last], right=frozenset(range(1, 7)), optional=(4, 2, 1, 5, 3))))
     if more:
         say(paint(more, "faint"))
-    for line in plan_lines(report.plan_windows, report.now):
-        say(f"plan: {line}")
+    if report.plan_windows:
+        from brim.cli.gauge import plan_lines  # importing it takes as long as the rest of the command
+
+        for line in plan_lines(report.plan_windows, report.now):
+            say(f"plan: {line}")
     if report.rest:
         say(paint("unattributed: in the client's totals, but without a line of its own: mostly compactions", "faint"))
     for model, requests in report.unpriced.items():
