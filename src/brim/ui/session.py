@@ -16,8 +16,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 
 from brim.errors import InputError
-from brim.report.names import Names
-from brim.report.overview import LOST_KINDS
+from brim.report.overview import LOST_KINDS, Names
 from brim.report.waste import ADVICE, KINDS
 from brim.ui.live import AWAKE, INTERVAL
 from brim.ui.picture import Leaf, Picture, leaves, named, read_picture

@@ -35,8 +35,7 @@ from brim.errors import InputError
 from brim.files import data_file, save
 from brim.install.status import is_installed
 from brim.report.cache import CAUSES
-from brim.report.names import Names
-from brim.report.overview import BASIS, DAYS, LOST_KINDS, LostSum, Overview, WasteSum, sessions_report
+from brim.report.overview import BASIS, DAYS, LOST_KINDS, LostSum, Names, Overview, WasteSum, sessions_report
 from brim.report.usage import in_calendar
 from brim.report.waste import ADVICE
 from brim.tracking.sessions import usage_index
