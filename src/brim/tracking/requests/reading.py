@@ -17,11 +17,10 @@ from brim.tracking.requests.claude import ClaudeRequests
 from brim.tracking.requests.composition import Request, requests_of
 from brim.tracking.requests.others import CodexRequests, GeminiRequests
 from brim.tracking.requests.pieces import Count
-from brim.tracking.requests.thread import Thread
+from brim.tracking.requests.thread import RequestsReader, Thread
 from brim.tracking.sessions import check_before
 
-Reader = ClaudeRequests | CodexRequests | GeminiRequests
-READERS: dict[str, type[Reader]] = {
+READERS: dict[str, type[RequestsReader]] = {
     "claude-transcript": ClaudeRequests,
     "codex-rollout": CodexRequests,
     "gemini-transcript": GeminiRequests,
@@ -77,7 +76,7 @@ def read_thread(
     count = count or encoding_counter(STAND_IN)
     assert count is not None  # noqa: S101 - the table engine has the stand-in
     with open_session(name) as file:
-        reader: Reader | None = None
+        reader: RequestsReader | None = None
         if mark is not None and 0 < mark.offset <= os.fstat(file.fileno()).st_size:
             reader = _resumed(file, mark, ClaudeRequests(count, agent=subagent_of(name)))
         feed = Feed(start=mark.offset if reader and mark else 0)
