@@ -1,9 +1,9 @@
-"""What was read of the agents' files, so that next time only what is new is read: a cache in its own file.
+"""Remembers what was read of the agents' files, so that next time only new lines are read.
 
-One row per file: by what it is known again, up to which byte it was read, its requests as JSON, with their costs by the
-prices that ``prices`` names, and what a report found in it, empty until one reads it. What is known of its requests is
-in ``threads``. The file may be deleted at any time. Each row stands alone, so two commands that write at the same time,
-or one that is killed, leave rows that are old at most: then the rest of a file is read again.
+It is a cache in a file of its own, which may be deleted at any time. It has one row per session file: its stamp, how far
+it was read, its requests as JSON, priced by the version in ``prices``, and what a report found in it (empty until one
+reads it). The table ``threads`` has what ``brim context`` knows. Rows don't depend on each other, so two commands that
+write at the same time, or one that is killed, at worst leave old rows, and those files are read again.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def load_index(path: str, wanted: Iterable[str], on_problem: Callable[[str], obj
 
 
 def _scan_of(*row: Any) -> tuple[Scan, str]:
-    """Return what a *row* says, and its prices; a ``ValueError`` if a bit of it has changed since it was written."""
+    """Return the scan in a *row*, and its prices; a ``ValueError`` if the row is damaged."""
     _, *stamp, read_to, check, format, prices, found, findings, row_check = row
     if _check(row[:-1]) != row_check:
         raise ValueError("the row is not as it was written")

@@ -1,6 +1,6 @@
-"""What did all sessions together take? Each request once, priced, and added up by day, model, session or project.
+"""Adds up all sessions: each request once, priced, by day, model, session or project.
 
-``usage_report`` does all of it: what the index knows is taken from there, the rest is read and put into it.
+``usage_report`` takes what the index knows from there, reads the rest, and adds it to the index.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ SCHEMA = 1
 """Raised when a key of the JSON object changes its meaning or goes; a new key doesn't raise it."""
 
 GROUPINGS = {"daily": "day", "weekly": "week", "monthly": "month", "session": "session", "blocks": "block"}
-"""The words for what to add up by that other tools use, and ours."""
+"""Other tools' words for what a row is, and ours."""
 
 BY = ("day", "week", "month", "model", "session", "project", "branch", "block")
 """What requests can be added up by. A block is a billing window of five hours."""
@@ -316,21 +316,21 @@ def parse_day(text: str, today: date) -> str:
 
 @dataclass
 class UsageReading:
-    """What came of reading: everything ``gathered``, how much was read, and what could not be."""
+    """The result of reading files: what was ``gathered``, how much was read, and what failed."""
 
     gathered: Gathered = field(default_factory=Gathered)
     files: int = 0
     bytes: int = 0
     new_bytes: int = 0
-    """Those that the index did not know."""
+    """Bytes that the index did not know."""
     unread: int = 0
-    """Those that were too many to read."""
+    """Bytes that were left unread because there were too many."""
     broken_lines: int = 0
     failed: list[str] = field(default_factory=list)
     index: str = "off"
     """``off``, ``used``, or ``unavailable`` if it could not be written."""
     notes: list[str] = field(default_factory=list)
-    """What should be known about the index."""
+    """Problems with the index, to show to the user."""
     findings: list[tuple[Source, str]] = field(default_factory=list)
     """What observers found in each file, as JSON."""
 

@@ -1,7 +1,7 @@
-"""The files that agents keep of their sessions: which there are, which one is meant, and the requests in them.
+"""Finds the agents' session files, picks the newest, and reads the requests in them.
 
-A Claude Code transcript is mostly tool results: only lines that may report usage are parsed, and after more was
-appended only what is new is read. Files of other agents are read whole, by their readers.
+Most of a Claude Code transcript is tool results, so only lines that may report usage are parsed, and a file that grew is
+read from where it ended. Files of other agents are read whole, by their readers.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ FIRST_BYTES = 64_000
 MOST_OPENED = 50
 """Files that are opened to learn that, the newest: Codex's folders are by day, not by project."""
 PLACE = "@"
-"""What the key of a request begins with that has no name but its place in a file."""
+"""The first character of the key of a request that has no id: then the key is its place in a file."""
 ENOUGH = 8_000_000
-"""Bytes from which on a second process is worth its start."""
+"""Bytes that are worth starting a second process for."""
 MOST_PROCESSES = 8
 
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")
 _SLUG = re.compile(r"-|[A-Za-z]--")
-"""How the name begins that Claude Code makes of a folder: each one begins with a slash, or with a drive."""
+"""How Claude Code's names for folders begin: a path begins with a slash or a drive."""
 _SUB_AGENT = re.compile(
     rb'"(?:thread_source|kind)"\s*:\s*"subagent"|"source"\s*:\s*\{\s*"subagent"|"parent_thread_id"\s*:\s*"'
 )
@@ -53,7 +53,7 @@ _LOOKED_AT = 1 << 20
 
 
 class Stamp(NamedTuple):
-    """By what a file is known again: if all of it is the same, nothing was written since."""
+    """Identifies a version of a file: with the same stamp, nothing was written since."""
 
     inode: int
     size: int
@@ -322,7 +322,7 @@ class Request(NamedTuple):
 
     @classmethod
     def of(cls, event: Usage, path: str, branch: str = "") -> Self:
-        """Return what a reader's *event* from the file *path* says; one without a key is keyed by its place."""
+        """Return the request of a reader's *event* from the file *path*; without a key, its place is the key."""
         used, key = event.tokens, event.request or f"{PLACE}{event.at}:{path}"
         about = (not event.agent, event.final, event.model, event.time, event.session)
         compactions = [[getattr(each, name) for name in Tokens.__match_args__] for each in used.compactions]
@@ -353,17 +353,17 @@ class Request(NamedTuple):
 
     @property
     def rank(self) -> tuple[bool, bool, int, int, float]:
-        """Which report of a request counts: the one that ranks highest, whichever was read first.
+        """Which report of a request counts: the highest rank, in whatever order they were read.
 
-        The main thread's counts before a sub-agent's replay of it, a final one before a placeholder, then the one with
-        more output, for a stream reports while the model still writes; then the larger prompt, then the earlier one.
+        The main thread beats a sub-agent's replay of it, a final report beats a placeholder, then more output wins
+        (streams report while the model still writes), then the larger prompt, then the earlier time.
         """
         return self.main, self.final, self.output, self.prompt, -self.time if self.time is not None else float("-inf")
 
 
 @dataclass(slots=True)
 class Total:
-    """What a client says that a session took so far, every request included.
+    """A client's own total for a session so far, every request included.
 
     ``tokens`` is by model, in the order input, output, cache read, cache write for 5 minutes, for an hour. A client
     that doesn't tell its models apart has all of it under an empty name. ``until`` is the time of the first request

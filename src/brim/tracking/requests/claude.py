@@ -89,10 +89,10 @@ class ClaudeRequests(RequestsReader):
         elif kind == "system" and line.get("subtype") == "compact_boundary":
             self._compact(mapping(line, "compactMetadata"))
         elif kind == "api-request-shape":
-            self._shape(line)
+            shape = mapping(line, "shape")
+            self._head(text(line, "shapeHash")[:_KEY], items(shape, "tools"), items(shape, "system"))
         elif kind == "api-request-blob":
-            message = mapping(line, "message")
-            self._learn(text(line, "hash")[:_KEY], message)
+            self._learn(text(line, "hash")[:_KEY], mapping(line, "message"))
         elif kind == "api-request":
             self._request(line)
 
@@ -147,10 +147,6 @@ class ClaudeRequests(RequestsReader):
         self._labels.words = (TASK,) if self._agent else self._labels.words
 
     # Recorded requests ----------------------------------------------------------------------------------------------
-
-    def _shape(self, line: Mapping[str, Any]) -> None:
-        shape, head = mapping(line, "shape"), text(line, "shapeHash")[:_KEY]
-        self._head(head, items(shape, "tools"), items(shape, "system"))
 
     def _head(self, head: str, tools: list[Any], system: list[Any]) -> None:
         if not head or head in self.thread.heads:
