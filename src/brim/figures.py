@@ -1,4 +1,4 @@
-"""How figures and texts are written for people: money, tokens, shares, ages, paths. One of each."""
+"""How figures and texts are written for people: money, tokens, shares, bars, ages, paths. One of each."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import os
 
 DOLLAR = 1_000_000
 """Micro-dollars."""
+
+_EIGHTHS = " ▏▎▍▌▋▊▉"
 
 _BLANK = (
     *((0x034F, 0x034F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x2800, 0x2800), (0x3164, 0x3164)),
@@ -64,6 +66,39 @@ def share(part: float, whole: float) -> str:
     if 0 < percent < 0.05:
         return "<0.1%"
     return f"{percent:,.1f}%" if 0 < percent < 9.95 else f"{percent:,.0f}%"
+
+
+def bar(share: float, width: int, *, marks: tuple[float, ...] = (), nice: bool = True) -> tuple[str, str]:
+    """Return the filled and the empty part of a bar of *width* columns, with a line at each of *marks*.
+
+    *nice* draws eighths of a column; without it the bar is plain ASCII.
+
+    >>> "".join(bar(0.43, 20, marks=(0.7,), nice=False))
+    '########------|-----'
+    """
+    filled, part = divmod(min(8 * width, max(0, round(share * 8 * width))), 8)
+    full = "█" * filled + _EIGHTHS[part].strip() if nice else "#" * filled
+    rest = ["░" if nice else "-"] * (width - len(full))
+    for mark in marks:
+        at = column(mark, width) - len(full)
+        if 0 <= at < len(rest):
+            rest[at] = "│" if nice else "|"
+    return full, "".join(rest)
+
+
+def percent(share: float) -> str:
+    """Return *share* in whole per cent, half up as Claude Code rounds: the one rounding of a window's gauge.
+
+    >>> percent(0.785), percent(0.002), percent(0.0), percent(1.5)
+    ('79%', '<1%', '0%', '150%')
+    """
+    whole = int(100 * share + 0.5)
+    return "<1%" if share > 0 and whole == 0 else f"{whole:,}%"
+
+
+def column(share: float, width: int) -> int:
+    """Return the column of a bar of *width* columns that *share* falls on."""
+    return min(width - 1, max(0, round(share * width)))
 
 
 def dollars(micro: int, *, up: bool | None = None) -> str:

@@ -89,7 +89,7 @@ def test_modules_come_from_the_file(site: Path, world: World) -> None:
     assert world.log() == ""
 
 
-STARTS_WITH = ("__init__.py", "_lazy.py", "process.py", "startup.py", "_sha.py", "places.py")
+STARTS_WITH = ("__init__.py", "_lazy.py", "process.py", "startup.py", "places.py")
 
 
 @pytest.fixture

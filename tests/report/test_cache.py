@@ -127,5 +127,4 @@ def test_a_break_costs_what_writing_costs_more_than_reading() -> None:
     assert both[0] is not None
     assert both[1] is not None
     assert only.priced(made, PriceList()).cost == both[0] - both[1] == 69_000
-    made.model = "nobody-knows-me"
-    assert only.priced(made, PriceList()).cost is None
+    assert only.priced(made._replace(model="nobody-knows-me"), PriceList()).cost is None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from brim.models.usage import Tokens
 from brim.report.money import Bill, SummaryReader, SummaryRequest, bill
-from brim.report.usage import put_costs, unattributed
+from brim.report.usage import priced as with_cost
+from brim.report.usage import unattributed
 from brim.spend.money import PriceList
 from brim.tracking.estimate import BilledRatio
 from brim.tracking.events import Compaction, Message, ModelSeen, Usage
@@ -17,8 +18,7 @@ COMPACTION = [8, 900, 50_000, 1_500, 0]
 
 def request(key: str, time: float = 1.0, *, final: bool = True, model: str = MODEL, session: str = "s") -> Request:
     made = Request(key, True, final, model, time, session, 10, 400, 40_000, 2_000, 0)
-    put_costs([made], PRICES)
-    return made
+    return with_cost(made, PRICES)
 
 
 def priced(tokens: list[int], model: str = MODEL) -> int:

@@ -109,8 +109,7 @@ def test_a_tree_adds_up_to_what_the_readers_report(written: list[tuple[str, str]
             for event in read(file.path, subagents=False):
                 if isinstance(event, Usage):
                     made = Request.of(event, file.path)
-                    made.main = made.main and "subagents" not in file.path
-                    found.add(made)
+                    found.add(made._replace(main=made.main and "subagents" not in file.path))
             everything.add(found, Source("claude", ""))
         reading = read_all(files, index=None, prices="p")
         assert sums(reading.gathered) == sums(everything)

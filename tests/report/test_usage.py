@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from datetime import UTC, date, datetime
 from functools import partial
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from brim.errors import InputError
 from brim.models import cost
 from brim.models.usage import Tokens
-from brim.report.usage import BY, Gathered, Source, grouped, in_calendar, parse_day, put_costs, unattributed
+from brim.report.usage import BY, Gathered, Source, grouped, in_calendar, parse_day, priced, unattributed
 from brim.spend.money import PriceList
 from brim.tracking.sessions import FileUsage, Request, Total, slug_of
 
@@ -22,12 +23,8 @@ MODELS = ["claude-sonnet-4-5-20250929", "claude-opus-4-5", "gpt-5", "gemini-2.5-
 NOW = 1_767_600_000.0
 
 
-def request(key: str = "m:r", output: int = 5, **more: object) -> Request:
-    given: dict[str, object] = {"main": True, "final": True, "model": "m", "time": NOW, "session": "s", "cost": None}
-    made = Request(key, True, True, "m", NOW, "s", 10, output, 0, 0, 0)
-    for name, value in {**given, **more}.items():
-        setattr(made, name, value)
-    return made
+def request(key: str = "m:r", output: int = 5, **more: Any) -> Request:
+    return Request(key, True, True, "m", NOW, "s", 10, output, 0, 0, 0)._replace(**more)
 
 
 def file(*requests: Request) -> FileUsage:
@@ -59,16 +56,13 @@ def test_a_request_costs_what_the_models_room_says(
         writes_are_input=inclusive,
         factors=factors,
     )
-    made = Request("k", True, True, model, time, "s", input, output, read, minutes, hour)
-    made.writes_are_input, made.factors = inclusive, factors
-    put_costs([made], PriceList())
-    assert made.cost == cost(tokens, model, on=datetime.fromtimestamp(time, UTC).date())
+    made = Request("k", True, True, model, time, "s", input, output, read, minutes, hour, inclusive, factors)
+    assert priced(made, PriceList()).cost == cost(tokens, model, on=datetime.fromtimestamp(time, UTC).date())
 
 
 def test_what_has_no_price_costs_what_its_client_says_else_nothing_is_known() -> None:
     requests = [request(model="nobody-knows-me", reported=7), request(model="nobody-knows-me")]
-    put_costs(requests, PriceList())
-    assert [each.cost for each in requests] == [7, None]
+    assert [priced(each, PriceList()).cost for each in requests] == [7, None]
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.booleans(), st.integers(0, 3), st.integers(0, 3)), max_size=12))

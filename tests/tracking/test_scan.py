@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +82,7 @@ def gathered(found: FileUsage) -> tuple[object, object]:
     """What counts of a file, in a form that can be compared."""
     everything = Gathered()
     everything.add(found, Source("claude", ""))
-    requests = sorted((each.key, each.model, *astuple(each)[6:13]) for each, _ in everything.requests())
+    requests = sorted((each.key, each.model, *each[6:13]) for each, _ in everything.requests())
     totals = sorted((each.session, each.cost or 0, sorted(each.tokens.items())) for each in found.totals.values())
     return requests, totals
 

@@ -12,7 +12,7 @@ import pytest
 
 from brim.figures import dollars, rounded
 from brim.hooks.limit_words import HELD
-from brim.report.timeline import GROUPS, timeline
+from brim.report.context import GROUPS, timeline
 from brim.tracking.requests import read_requests
 from tests.ui.conftest import Pages, World, served
 from tests.ui.story import Story

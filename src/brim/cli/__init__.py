@@ -25,7 +25,7 @@ SHOWN = {
         "report": ("report.report", "Show what past sessions lost, cost and wasted."),
         "context": ("context.context", "Show what fills the window of the current session."),
         "watch": ("watch.watch", "Follow how full the window is, live."),
-        "usage": ("report.usage", "Add up tokens and cost of your agents' sessions."),
+        "usage": ("usage.usage", "Add up tokens and cost of your agents' sessions."),
         "lost": ("memory.lost", "Show what compactions dropped."),
         "limit": ("limit.limit", "Limit what agents may spend, and see what is spent."),
         "learn": ("learn.learn", "Teach your agents a rule."),

@@ -17,10 +17,10 @@ from signal import SIGTERM, signal
 from typing import Self
 
 from brim.cli.output import age, counted, dollars, note, paint, printable, symbols, terminal_width, width_of
+from brim.figures import bar, column, percent
 from brim.install.agents import NAMES
 from brim.report.watch import UNTOLD, Reading
 from brim.tracking.auto_compact import AutoCompact
-from brim.tracking.gauge import bar, column, percent
 from brim.tracking.plan_windows import PlanWindow
 from brim.tracking.readers.stream import subagent_of
 from brim.tracking.windows import SOURCES

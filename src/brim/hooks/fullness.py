@@ -71,7 +71,7 @@ def context_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
 
 def _warning(call: HookCall, workspace: HookWorkspace, tokens: int, window: int, *, after: bool) -> str:
     """Return the sentence that is due at this many *tokens*; crossing the second mark brings only that one."""
-    from brim.tracking.gauge import CompactDue, ContextWarning
+    from brim.tracking.notices import CompactDue, ContextWarning
 
     state = workspace.state(call.session)
     facts: Any = {"used_tokens": tokens, "window": window, "utilization": tokens / window, "session": call.session}

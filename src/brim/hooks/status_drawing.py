@@ -6,9 +6,8 @@ import os
 from itertools import pairwise
 
 from brim.config.settings import PARTS
-from brim.figures import rounded
+from brim.figures import bar, percent, rounded
 from brim.record import Record
-from brim.tracking.gauge import bar, percent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

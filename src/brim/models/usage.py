@@ -6,7 +6,7 @@ responses, Codex) and Gemini put them in, and also list them separately.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from brim.errors import InputError
 from brim.record import Record
@@ -68,35 +68,40 @@ def read_usage(usage: object) -> Tokens:
     20
     """
     has = _Report(usage)
-    inner = next((key for key in ("usage", "usageMetadata", "usage_metadata") if has.any(key)), None)
-    if inner is not None:
+    if inner := has.first("usage", "usageMetadata", "usage_metadata"):
         tokens = read_usage(has.get(inner))
         return tokens.replace(factors=tokens.factors or _factors(has))
-    if has.any("promptTokenCount", "candidatesTokenCount", "prompt_token_count", "candidates_token_count"):
+    if has.first("promptTokenCount", "candidatesTokenCount", "prompt_token_count", "candidates_token_count"):
         return _gemini(has)
-    if has.any("prompt_tokens", "completion_tokens"):
+    if has.first("prompt_tokens", "completion_tokens"):
         read, written = ("prompt_cache_hit_tokens", "cache_read_input_tokens"), "cache_creation_input_tokens"
         return _openai(has, "prompt_tokens", "completion_tokens", read, written)
-    if has.any("input_token_details", "output_token_details", "cache_read_tokens", "cache_write_tokens"):
+    if has.first("input_token_details", "output_token_details", "cache_read_tokens", "cache_write_tokens"):
         return _framework(has)
-    if has.any("input_tokens_details", "cached_input_tokens", "cache_write_input_tokens"):
+    if has.first("input_tokens_details", "cached_input_tokens", "cache_write_input_tokens"):
         return _openai(has, "input_tokens", "output_tokens", ("cached_input_tokens",), "cache_write_input_tokens")
-    if has.any("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"):
+    if has.first("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"):
         return _anthropic(has)
     raise InputError("usage has none of the token counters of Anthropic, OpenAI, Codex or Gemini")
 
 
 class _Report:
+    """A usage report, or a part of one: a mapping, or an object of an SDK."""
+
     def __init__(self, usage: object, path: str = "usage") -> None:
-        self._usage, self._path = usage, path
+        self._path = path
+        self.get: Callable[[str], object]
+        if type(usage) is dict or isinstance(usage, Mapping):
+            self.get = usage.get
+        else:
+            self.get = lambda key: getattr(usage, key, None)
 
-    def get(self, key: str) -> object:
-        if type(self._usage) is dict or isinstance(self._usage, Mapping):
-            return self._usage.get(key)
-        return getattr(self._usage, key, None)
-
-    def any(self, *keys: str) -> bool:
-        return any(self.get(key) is not None for key in keys)
+    def first(self, *keys: str) -> str | None:
+        """Return the first of *keys* that has a value."""
+        for key in keys:
+            if self.get(key) is not None:
+                return key
+        return None
 
     def part(self, key: str) -> _Report:
         return _Report(self.get(key), f"{self._path}.{key}")
@@ -117,11 +122,13 @@ class _Report:
         return value.lower() if isinstance(value, str) else ""
 
     def count(self, *keys: str) -> int:
-        """Return the first of *keys* that is there."""
-        key = next((key for key in keys if self.get(key) is not None), None)
+        """Return the number at the first of *keys* that has a value."""
+        key = self.first(*keys)
         if key is None:
             return 0
         value = self.get(key)
+        if type(value) is int and 0 <= value <= _MOST:
+            return value
         whole = int(value) if isinstance(value, float) and value.is_integer() else value
         if type(whole) is not int or not 0 <= whole <= _MOST:
             raise InputError(f"{self._path}.{key} must be a whole number of tokens, not {repr(value)[:40]}")

@@ -3,9 +3,8 @@
 ``overview`` puts the report together: ``cache`` finds requests that broke the cache, ``waste`` what filled windows for
 nothing, ``compactions`` what they lost, ``money`` what it all cost. ``findings`` gives each of them the events of a
 file, and says what recorded requests add. ``usage`` adds up the requests of all sessions, each once; ``index``
-remembers what was read, so that the next time only what is new is. ``watch``, ``context``, ``timeline`` and ``lost``
-are about one session: how full its window is, of what, request by request, and what its compactions lost. ``names``
-hides names on a page to share.
+remembers what was read, so that the next time only what is new is. ``watch``, ``context`` and ``lost`` are about one
+session: how full its window is, of what, request by request, and what its compactions lost.
 """
 
 from __future__ import annotations

@@ -1,25 +1,56 @@
-"""What fills a session's window, what changed between two requests, and what brim itself added."""
+"""What fills a session's window: one request taken apart, two compared, or all of them on a timeline.
+
+``RequestIndex`` keeps what was read of a session, so that the next time only what is new is read.
+"""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Sequence
+import zlib
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from brim.errors import InputError
+from brim.errors import InputError, StoreError
 from brim.models.charges import charged, charges_of, day_of, today
 from brim.record import Record, Value
-from brim.report.index import RequestIndex, learned_from
+from brim.report.index import forget_gone, open_index, put_aside
 from brim.report.watch import Reading
+from brim.tokens.calibrate import MAX_RATIO, MIN_RATIO, MIN_SAMPLES, Calibration, MemoryCalibrationStore
 from brim.tracking.requests import Change, Part, Request, compare, requests_of, tokens_of_part
-from brim.tracking.requests.pieces import BRIM
-from brim.tracking.requests.reading import read_thread
+from brim.tracking.requests.pieces import (
+    AGENTS,
+    BRIM,
+    IMAGES,
+    MEMORY,
+    REMINDERS,
+    RESULTS,
+    SUMMARY,
+    SYSTEM,
+    TASK,
+    THINKING,
+    TOOLS,
+    YOURS,
+    Label,
+)
+from brim.tracking.requests.reading import Mark, read_thread
 
 MOST_SIBLINGS, LARGEST_SIBLING = 3, 20_000_000
 """Earlier sessions that are read to learn a model's ratio: how many at most, and how many bytes each may have."""
+
+_MOST_ASKED = 50
+"""Earlier sessions that are asked for a ratio, the latest first."""
+
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "system + tools": (SYSTEM, TOOLS, MEMORY, REMINDERS),
+    "brim": (BRIM,),
+    "you + agent": (YOURS, TASK, AGENTS, THINKING, IMAGES, SUMMARY),
+    "tool results": (RESULTS,),
+}
+"""The parts of a request that are drawn as one. What a client doesn't record is system and tools."""
 
 
 class _Share(Record):
@@ -224,3 +255,119 @@ def _earlier(path: str, before: float) -> list[str]:
                 if is_session and about.st_size <= LARGEST_SIBLING:
                     found.append((about.st_mtime, entry.path))
     return [sibling for written, sibling in sorted(found, reverse=True) if written <= before][:MOST_SIBLINGS]
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """One request on the timeline."""
+
+    number: int
+    time: float | None
+    model: str
+    billed: int
+    """Tokens of the whole prompt."""
+    cached: int
+    """Those of them that came from the provider's cache."""
+    parts: Mapping[str, int]
+    """Tokens of each of ``GROUPS``."""
+    cause: Label
+    """The largest part that came in with it, as ``brim context`` names it; empty if nothing did."""
+    cause_tokens: int
+    basis: str
+    """How the parts were counted."""
+    id: str = field(repr=False, default="")
+
+    @property
+    def rest(self) -> int:
+        """What was billed beyond all parts; negative if the parts are more."""
+        return self.billed - sum(self.parts.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        named = {name: getattr(self, name) for name in self.__slots__}
+        return {**named, "parts": dict(self.parts), "rest": self.rest, "cause": list(self.cause)}
+
+
+def timeline(requests: Sequence[Request]) -> list[Moment]:
+    """Return the moments of a thread's *requests*: all of them, from the first."""
+    sizes = {
+        group: [sum(each) for each in zip(*(tokens_of_part(requests, name) for name in names), strict=True)]
+        for group, names in GROUPS.items()
+    }
+    hidden = "system + tools"
+    found, before = list[Moment](), set[str]()
+    for at, request in enumerate(requests):
+        parts = {group: tokens[at] for group, tokens in sizes.items()}
+        parts[hidden] += request.known.hidden or 0 if request.hidden else 0
+        items = request.items
+        came = [piece for item in items if item.key not in before for piece in item.pieces]
+        cause = max(came, key=lambda piece: request.tokens_of([piece]), default=None)
+        before = {item.key for item in items}
+        largest = 0 if cause is None else request.tokens_of([cause])
+        about = (request.number, request.time, request.model, request.billed, request.usage.cache_read)
+        label = cause.label if cause is not None and largest else ()
+        found.append(Moment(*about, parts, label, largest, request.known.basis, request.id))
+    return found
+
+
+class RequestIndex:
+    """The index at *path*; with an empty one nothing is kept. It's only a cache: nothing that happens to it raises."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether anything is kept."""
+        return bool(self._path)
+
+    def mark(self, file: str) -> Mark | None:
+        """Return how far *file* was read; None if that isn't known."""
+        with suppress(StoreError, ValueError, TypeError, zlib.error, RecursionError), open_index(self._path) as index:
+            sql = "SELECT read_to, read_check, state FROM threads WHERE path = ?"
+            for offset, check, state in index.rows(sql, [file]):
+                return Mark(offset, check, json.loads(zlib.decompress(state)))
+        return None
+
+    def learned(self, file: str, before: float) -> tuple[MemoryCalibrationStore, dict[str, int]]:
+        """Return what sessions other than *file* that ended *before* this time showed about each model.
+
+        That is the ratio of its tokens, and how many of them its client sends without recording them.
+        """
+        ratios, hidden = MemoryCalibrationStore(), dict[str, int]()
+        with suppress(StoreError, ValueError, TypeError, AttributeError), open_index(self._path) as index:
+            sql = "SELECT ratios, hidden FROM threads WHERE path != ? AND ends < ? ORDER BY ends DESC LIMIT ?"
+            for one, other in index.rows(sql, [file, before, _MOST_ASKED]):
+                for model, calibration in json.loads(one).items():
+                    ratios.setdefault(model, Calibration(*calibration))
+                hidden = {**json.loads(other), **hidden}
+        return ratios, hidden
+
+    def keep(self, file: str, mark: Mark, requests: Sequence[Request]) -> None:
+        """Keep how far *file* was read, and what its *requests* showed."""
+        if not self._path:
+            return
+        ratios, hidden = learned_from(requests)
+        ends = max((each.time for each in requests if each.time is not None), default=0.0)
+        state = zlib.compress(json.dumps(dict(mark.state), separators=(",", ":")).encode(), 1)
+        numbers = {model: [*calibration] for model, calibration in ratios.items()}
+        row = (file, mark.offset, mark.check, state, ends, json.dumps(numbers), json.dumps(hidden))
+        try:
+            with open_index(self._path, make=True) as database, database.writing():
+                forget_gone(database, "threads")
+                database.run("INSERT OR REPLACE INTO threads VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        except StoreError as error:
+            if error.reason == "damaged":
+                put_aside(self._path)
+
+
+def learned_from(requests: Sequence[Request]) -> tuple[MemoryCalibrationStore, dict[str, int]]:
+    """Return what *requests* showed: each model's ratio, and the tokens that its client doesn't record."""
+    ratios, hidden = MemoryCalibrationStore(), dict[str, int]()
+    for each in requests:
+        if each.known.basis == "calibrated":
+            ratio = min(MAX_RATIO, max(MIN_RATIO, each.known.ratio))
+            ratios.put(each.model, Calibration(ratio, 0.0, MIN_SAMPLES))
+        if each.known.hidden:
+            hidden[each.model] = each.known.hidden
+    return ratios, hidden

@@ -1,9 +1,9 @@
-"""What was read of the agents' files, so that next time only what is new is read: a cache in its own file.
+"""Remembers what was read of the agents' files, so that next time only new lines are read.
 
-One row per file: by what it is known again, up to which byte it was read, its requests as JSON, with their costs by the
-prices that ``prices`` names, and what a report found in it, empty until one reads it. What is known of its requests is
-in ``threads``. The file may be deleted at any time. Each row stands alone, so two commands that write at the same time,
-or one that is killed, leave rows that are old at most: then the rest of a file is read again.
+It's a cache in its own file, which may be deleted at any time. It has one row per session file: its stamp, how far it
+was read, its requests as JSON, priced by the version in ``prices``, and what a report found in it (empty until one
+reads it). The table ``threads`` has what ``brim context`` knows. Rows don't depend on each other, so two commands that
+write at the same time, or one that is killed, at worst leave old rows, and those files are read again.
 """
 
 from __future__ import annotations
@@ -11,16 +11,13 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
 from brim.errors import StoreError
 from brim.store.database import APPLICATION, Database, connect, statements, version_of
 from brim.store.project import check_ours, make_file
-from brim.tokens.calibrate import MAX_RATIO, MIN_RATIO, MIN_SAMPLES, Calibration, MemoryCalibrationStore
-from brim.tracking.requests import Request
-from brim.tracking.requests.reading import Mark
 from brim.tracking.sessions import FileUsage, Scan, Stamp
 
 VERSION = 8
@@ -53,7 +50,7 @@ def load_index(path: str, wanted: Iterable[str], on_problem: Callable[[str], obj
 
 
 def _scan_of(*row: Any) -> tuple[Scan, str]:
-    """Return what a *row* says, and its prices; a ``ValueError`` if a bit of it has changed since it was written."""
+    """Return the scan in a *row*, and its prices; a ``ValueError`` if the row is damaged."""
     _, *stamp, read_to, check, format, prices, found, findings, row_check = row
     if _check(row[:-1]) != row_check:
         raise ValueError("the row is not as it was written")
@@ -131,77 +128,3 @@ def put_aside(path: str) -> None:
         for part in (path, path + "-wal", path + "-shm", path + "-journal"):
             with suppress(FileNotFoundError):
                 os.unlink(part)
-
-
-# Requests --------------------------------------------------------------------------------------------------------
-#
-# What was read of sessions' requests, so that next time only what is new is read: a table of the index.
-#
-# One row per file: up to which byte it was read, and what is known by then, as labels and counts; never text. It also
-# has what each session showed about its models, which is what is known before the first request of a later one.
-
-_MOST_ASKED = 50
-"""Earlier sessions that are asked for a ratio, the latest first."""
-
-
-class RequestIndex:
-    """The index at *path*; with an empty one nothing is kept. It's only a cache: nothing that happens to it raises."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-
-    @property
-    def is_kept(self) -> bool:
-        """Whether anything is kept."""
-        return bool(self._path)
-
-    def mark(self, file: str) -> Mark | None:
-        """Return how far *file* was read; None if that isn't known."""
-        with suppress(StoreError, ValueError, TypeError, zlib.error, RecursionError), open_index(self._path) as index:
-            sql = "SELECT read_to, read_check, state FROM threads WHERE path = ?"
-            for offset, check, state in index.rows(sql, [file]):
-                return Mark(offset, check, json.loads(zlib.decompress(state)))
-        return None
-
-    def learned(self, file: str, before: float) -> tuple[MemoryCalibrationStore, dict[str, int]]:
-        """Return what sessions other than *file* that ended *before* this time showed about each model.
-
-        That is the ratio of its tokens, and how many of them its client sends without recording them.
-        """
-        ratios, hidden = MemoryCalibrationStore(), dict[str, int]()
-        with suppress(StoreError, ValueError, TypeError, AttributeError), open_index(self._path) as index:
-            sql = "SELECT ratios, hidden FROM threads WHERE path != ? AND ends < ? ORDER BY ends DESC LIMIT ?"
-            for one, other in index.rows(sql, [file, before, _MOST_ASKED]):
-                for model, calibration in json.loads(one).items():
-                    ratios.setdefault(model, Calibration(*calibration))
-                hidden = {**json.loads(other), **hidden}
-        return ratios, hidden
-
-    def keep(self, file: str, mark: Mark, requests: Sequence[Request]) -> None:
-        """Keep how far *file* was read, and what its *requests* showed."""
-        if not self._path:
-            return
-        ratios, hidden = learned_from(requests)
-        ends = max((each.time for each in requests if each.time is not None), default=0.0)
-        state = zlib.compress(json.dumps(dict(mark.state), separators=(",", ":")).encode(), 1)
-        numbers = {model: [*calibration] for model, calibration in ratios.items()}
-        row = (file, mark.offset, mark.check, state, ends, json.dumps(numbers), json.dumps(hidden))
-        try:
-            with open_index(self._path, make=True) as database, database.writing():
-                forget_gone(database, "threads")
-                database.run("INSERT OR REPLACE INTO threads VALUES (?, ?, ?, ?, ?, ?, ?)", row)
-        except StoreError as error:
-            if error.reason == "damaged":
-                put_aside(self._path)
-
-
-def learned_from(requests: Sequence[Request]) -> tuple[MemoryCalibrationStore, dict[str, int]]:
-    """Return what *requests* showed: each model's ratio, and the tokens that its client doesn't record."""
-    ratios, hidden = MemoryCalibrationStore(), dict[str, int]()
-    for each in requests:
-        if each.known.basis == "calibrated":
-            ratio = min(MAX_RATIO, max(MIN_RATIO, each.known.ratio))
-            ratios.put(each.model, Calibration(ratio, 0.0, MIN_SAMPLES))
-        if each.known.hidden:
-            hidden[each.model] = each.known.hidden
-    return ratios, hidden

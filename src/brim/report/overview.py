@@ -5,16 +5,18 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from brim.figures import home_path
 from brim.models.usage import Tokens
 from brim.report.cache import CacheBreak
 from brim.report.compactions import Compaction
 from brim.report.findings import Findings, FindingsReader
-from brim.report.money import Bill, SummaryRequest, bill
+from brim.report.money import Bill, bill
 from brim.report.usage import Source, UsageReading, is_named, iso, price_version, read_all
 from brim.report.waste import ADVICE, KINDS, Waste
 from brim.spend.money import PriceList
@@ -216,7 +218,9 @@ def sessions_report(
     sessions = {request.session for request in wanted.values()}
     totals = {name: total for name, total in gathered.totals.items() if name in sessions and name not in partly}
     found = [(source, Findings.from_json(text)) for source, text in reading.findings]
-    summaries = _once([each for source, one in found for each in one.summaries if source.agent == "claude"])
+    summaries = [each for source, one in found for each in one.summaries if source.agent == "claude"]
+    # A session's stream and its transcript both have a compaction's request.
+    summaries = list({(each.session, each.prompt): each for each in reversed(summaries)}.values())
     waste = _waste(found, list(wanted.values()), is_wanted, prices)
     starts = [each.tokens for each in waste.get("start", []) if not each.agent]
     return Overview(
@@ -230,11 +234,6 @@ def sessions_report(
         projects={session: source.project for session, source in gathered.sources.items()},
         reading=reading,
     )
-
-
-def _once(summaries: list[SummaryRequest]) -> list[SummaryRequest]:
-    """Return each compaction's request once: a session's stream and its transcript both have it."""
-    return list({(each.session, each.prompt): each for each in reversed(summaries)}.values())
 
 
 def _lost(
@@ -294,10 +293,27 @@ def _waste(
             by_key[each.kind, each.key] = each if known is None or each.requests > known.requests else known
     by_kind: dict[str, list[Waste]] = {}
     priced = [each.priced(prices, most.get((each.session, not each.agent), 0)) for each in by_key.values()]
-    for each in sorted(priced, key=_size):
+    for each in sorted(priced, key=lambda each: (-(each.cost or 0), -each.tokens * each.requests, each.key)):
         by_kind.setdefault(each.kind, []).append(each)
     return by_kind
 
 
-def _size(each: Waste) -> tuple[int, int, str]:
-    return -(each.cost or 0), -each.tokens * each.requests, each.key
+class Names:
+    """What paths, commands and projects are called: as they are, or, *hidden*, by a number."""
+
+    def __init__(self, *, hidden: bool = False) -> None:
+        self.hidden = hidden
+        self._numbers: dict[tuple[str, str], int] = {}
+
+    def of(self, text: str, kind: str) -> str:
+        """Return the name of *text*, which is of a *kind*: ``file``, ``command``, ``project`` or ``session``."""
+        if not self.hidden or not text:
+            return home_path(text)
+        kind = "file" if kind == "result" and "/" in text and " " not in text else kind
+        number = self._numbers.setdefault((kind, text), 1 + sum(each[0] == kind for each in self._numbers))
+        ending = os.path.splitext(text)[1] if kind == "file" else ""
+        return f"{kind} {number}{f' ({ending})' if ending.isascii() and 1 < len(ending) < 8 else ''}"
+
+    def part(self, label: str) -> str:
+        """Return the name of a part of a request; hidden, only what kind of part it is."""
+        return label.partition(":")[0] if self.hidden else label

@@ -1,6 +1,6 @@
-"""What did all sessions together take? Each request once, priced, and added up by day, model, session or project.
+"""Adds up all sessions: each request once, priced, by day, model, session or project.
 
-``usage_report`` does all of it: what the index knows is taken from there, the rest is read and put into it.
+``usage_report`` takes what the index knows from there, reads the rest, and adds it to the index.
 """
 
 from __future__ import annotations
@@ -9,13 +9,12 @@ import os
 import re
 import time
 import zlib
-from calendar import monthrange
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from functools import partial
-from typing import Any, NamedTuple
+from functools import cache, partial
+from typing import Any, NamedTuple, Self
 
 import brim.models
 from brim import __version__
@@ -41,7 +40,7 @@ SCHEMA = 1
 """Raised when a key of the JSON object changes its meaning or goes; a new key doesn't raise it."""
 
 GROUPINGS = {"daily": "day", "weekly": "week", "monthly": "month", "session": "session", "blocks": "block"}
-"""The words for what to add up by that other tools use, and ours."""
+"""Other tools' words for what a row is, and ours."""
 
 BY = ("day", "week", "month", "model", "session", "project", "branch", "block")
 """What requests can be added up by. A block is a billing window of five hours."""
@@ -93,14 +92,14 @@ class Gathered:
 
     def requests(self) -> list[tuple[Request, Source]]:
         """Return every request once, without the replays of the main thread in sub-agents' files."""
-        found, dropped = self._requests, set()
-        for key, (request, _) in found.items():  # one file may name a request by its message alone, another in full
-            name = request.message
-            if name != key and name in found:
-                dropped.add(key if found[name][0].rank > request.rank else name)
-        kept = [each for key, each in found.items() if key not in dropped]
-        main = {request.message for request, _ in kept if request.main}
-        return [each for each in kept if each[0].main or each[0].message not in main]
+        found, messages = self._requests, {key: request.message for key, (request, _) in self._requests.items()}
+        dropped = set()
+        for key, message in messages.items():  # one file may name a request by its message alone, another in full
+            if message != key and message in found:
+                dropped.add(key if found[message][0].rank > found[key][0].rank else message)
+        kept = {key: each for key, each in found.items() if key not in dropped}
+        main = {messages[key] for key, (request, _) in kept.items() if request.main}
+        return [each for key, each in kept.items() if each[0].main or messages[key] not in main]
 
     @property
     def forked(self) -> set[str]:
@@ -115,6 +114,8 @@ class Gathered:
         be a rest here. The client's own prices are in its totals: where they are lower than the table's, nothing may
         be left.
         """
+        if not self.totals:
+            return []
         requests = [request for request, _ in self.requests()]
         requests += [each for (session, key), each in self._copies.items() if self._requests[key][0].session != session]
         return unattributed(requests, self.totals)
@@ -166,11 +167,15 @@ def _bare(model: str) -> str:
     return split_window(model)[0]
 
 
-def put_costs(requests: Iterable[Request], prices: PriceList) -> None:
-    """Write into each of *requests* what it costs: by *prices*, else what its client says, else None."""
-    for request in requests:
-        cost = prices.request(request.tokens, request.model, request.time)
-        request.cost = request.reported if cost is None else cost
+def priced(request: Request, prices: PriceList) -> Request:
+    """Return *request* with what it costs: by *prices*, else what its client says, else None."""
+    cost = prices.request(request.tokens, request.model, request.time)
+    return request._replace(cost=request.reported if cost is None else cost)
+
+
+def put_costs(usage: FileUsage, prices: PriceList) -> None:
+    """Price every request of *usage*."""
+    usage.requests = {key: priced(request, prices) for key, request in usage.requests.items()}
 
 
 def price_version(overrides: Mapping[str, Any]) -> str:
@@ -194,30 +199,36 @@ class Sum:
     output_tokens: int = 0
     cache_creation_input_tokens: int = 0
     cache_read_input_tokens: int = 0
-    models: Counter[str] = field(default_factory=Counter)
-    agents: Counter[str] = field(default_factory=Counter)
+    models: Set[str] = frozenset()
+    agents: Set[str] = frozenset()
     first: float | None = None
     last: float | None = None
+
+    @classmethod
+    def of(cls, found: Sequence[tuple[Request, Source]], name: str = "", project: str = "") -> Self:
+        """Add up the requests that were *found*."""
+        requests = [request for request, _ in found]
+        times = [request.time for request in requests if request.time is not None]
+        return cls(
+            name,
+            project,
+            requests=len(requests),
+            unpriced_requests=sum([request.cost is None for request in requests]),
+            cost=sum([request.cost or 0 for request in requests]),
+            input_tokens=sum([request.input for request in requests]),
+            output_tokens=sum([request.output for request in requests]),
+            cache_creation_input_tokens=sum([each.cache_write_5m + each.cache_write_1h for each in requests]),
+            cache_read_input_tokens=sum([request.cache_read for request in requests]),
+            models={request.model for request in requests},
+            agents={source.agent for _, source in found},
+            first=min(times, default=None),
+            last=max(times, default=None),
+        )
 
     @property
     def total_tokens(self) -> int:
         """All tokens: read, written and cached."""
         return self.input_tokens + self.output_tokens + self.cache_creation_input_tokens + self.cache_read_input_tokens
-
-    def add(self, request: Request, source: Source) -> None:
-        """Add one more request."""
-        self.requests += 1
-        self.input_tokens += request.input
-        self.output_tokens += request.output
-        self.cache_creation_input_tokens += request.cache_write_5m + request.cache_write_1h
-        self.cache_read_input_tokens += request.cache_read
-        self.unpriced_requests += request.cost is None
-        self.cost += request.cost or 0
-        self.models[request.model] += 1
-        self.agents[source.agent] += 1
-        if request.time is not None:
-            self.first = min(request.time, request.time if self.first is None else self.first)
-            self.last = max(request.time, request.time if self.last is None else self.last)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the sum as JSON can hold it."""
@@ -244,25 +255,29 @@ def grouped(requests: Iterable[tuple[Request, Source]], by: str, day_of: Callabl
 
     *day_of* is ``in_calendar``, or as that. A billing window ends five hours after its beginning.
     """
-    sums: dict[tuple[str, str], Sum] = {}
+    # A zone's clock is a multiple of a quarter of an hour ahead, so every time in one has the same day.
+    period = cache(lambda quarter: _period(day_of(None if quarter is None else quarter * 900), by))
+    groups: dict[tuple[str, str], list[tuple[Request, Source]]] = {}
     begin = float("-inf")
     if by == "block":
         requests = sorted(requests, key=lambda each: (each[0].time is not None, each[0].time or 0.0))
-    for request, source in requests:
+    for each in requests:
+        request, source = each
         if by == "block" and request.time is not None:
             begin = request.time // 3600 * 3600 if request.time - begin >= BLOCK else begin
             name = day_of(begin, "%Y-%m-%d %H:%M")
         elif by in ("model", "session", "branch"):
             name = getattr(request, by)
+        elif by == "project":
+            name = source.project
         else:
-            name = source.project if by == "project" else _period(day_of(request.time), by)
+            name = period(None if request.time is None else request.time // 900)
         key = name, source.project if by == "branch" else ""  # most projects have a branch of the same name
-        if key not in sums:
-            sums[key] = Sum(name, source.project)
-        sums[key].add(request, source)
+        groups.setdefault(key, []).append(each)
+    sums = [Sum.of(found, name, found[0][1].project) for (name, _), found in groups.items()]
     if by in ("day", "week", "month", "block"):
-        return sorted(sums.values(), key=lambda each: each.name)
-    return sorted(sums.values(), key=lambda each: (-each.cost, -each.total_tokens, each.name))
+        return sorted(sums, key=lambda each: each.name)
+    return sorted(sums, key=lambda each: (-each.cost, -each.total_tokens, each.name))
 
 
 def _period(day: str, by: str) -> str:
@@ -290,29 +305,32 @@ def parse_day(text: str, today: date) -> str:
         number, unit = int(before[1]), before[2]
         if unit != "m":
             return (today - timedelta(days=number * (7 if unit == "w" else 1))).isoformat()
-        year, month = divmod(today.year * 12 + today.month - 1 - number, 12)
-        return date(year, month + 1, min(today.day, monthrange(year, month + 1)[1])).isoformat()
+        first = today.replace(day=1)
+        for _ in range(number):
+            first = (first - timedelta(days=1)).replace(day=1)
+        last = (first + timedelta(days=31)).replace(day=1) - timedelta(days=1)
+        return first.replace(day=min(today.day, last.day)).isoformat()
     except (ValueError, OverflowError):
         raise InputError(f"{text!r} isn't a date: write it as 2026-11-15, or as 7d, 2w or 1m before today") from None
 
 
 @dataclass
 class UsageReading:
-    """What came of reading: everything ``gathered``, how much was read, and what could not be."""
+    """The result of reading files: what was ``gathered``, how much was read, and what failed."""
 
     gathered: Gathered = field(default_factory=Gathered)
     files: int = 0
     bytes: int = 0
     new_bytes: int = 0
-    """Those that the index did not know."""
+    """Bytes that the index did not know."""
     unread: int = 0
-    """Those that were too many to read."""
+    """Bytes that were left unread because there were too many."""
     broken_lines: int = 0
     failed: list[str] = field(default_factory=list)
     index: str = "off"
     """``off``, ``used``, or ``unavailable`` if it could not be written."""
     notes: list[str] = field(default_factory=list)
-    """What should be known about the index."""
+    """Problems with the index, to show to the user."""
     findings: list[tuple[Source, str]] = field(default_factory=list)
     """What observers found in each file, as JSON."""
 
@@ -353,13 +371,23 @@ def read_all(
     """
     reading, pricing = UsageReading(), PriceList()
     known = load_index(index, [file.path for file in files], reading.notes.append) if index else {}
+    changed: dict[str, Scan] = {}
+    for path, (scan, priced_by) in known.items():
+        if priced_by != prices:
+            put_costs(scan.usage, pricing)
+            changed[path] = scan
     found, jobs = _unread(files, {path: scan for path, (scan, _) in known.items()}, observing=observe is not None)
-    changed = {path: scan for path, scan in found.items() if known[path][1] != prices}
     size = sum(file.unread for file in jobs)
     if most is not None and size > most:
         reading.unread, jobs = size, []
+
+    def read_one(file: SessionFile) -> Scan:
+        scan = file.scan(observe(file) if observe else None)
+        put_costs(scan.usage, pricing)
+        return scan
+
     try:
-        for place, scanned in scan_many(jobs, observe=observe):
+        for place, scanned in scan_many(jobs, read_one):
             file = jobs[place]
             if isinstance(scanned, InputError):
                 if os.path.lexists(file.path):  # one that vanished meanwhile isn't a problem
@@ -371,8 +399,6 @@ def read_all(
                 found[file.path] = changed[file.path] = scanned
             on_read(file.unread, size, len(jobs))
     finally:  # what was read before an interruption isn't read again
-        for scan in changed.values():
-            put_costs(scan.usage.requests.values(), pricing)
         if index:
             reading.index = "used" if not changed or save_index(index, changed, prices) else "unavailable"
     read = [(file, found[file.path]) for file in files if file.path in found]
@@ -494,14 +520,11 @@ def usage_report(
     gathered = reading.gathered
     wanted = [each for each in gathered.requests() if is_wanted(each[1], each[0].time)]
     rest = [each for each in gathered.unattributed() if is_wanted(gathered.sources[each.session], each.time)]
-    total = Sum()
-    for request, source in wanted:
-        total.add(request, source)
     counts = Counter(request.model for request, _ in wanted if request.cost is None)
     unpriced = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
     filters = {"since": since, "until": until, "agent": agent, "project": project}
     sums, plan = grouped(wanted, by, day_of), tuple(plan_windows)
-    return UsageReport(by, sums, total, rest, reading, filters, utc, now, unpriced, plan)
+    return UsageReport(by, sums, Sum.of(wanted), rest, reading, filters, utc, now, unpriced, plan)
 
 
 def is_named(project: str, wanted: str) -> bool:

@@ -21,9 +21,8 @@ from brim.tracking.auto_compact import auto_compact
 from brim.tracking.budget import ContextBudget
 from brim.tracking.estimate import Calibrator
 from brim.tracking.events import Compaction, Event, ModelSeen, RunTotal, StateSeen, Usage
-from brim.tracking.gauge import ContextNotice
 from brim.tracking.live import Counts, Tick, follow, ignore
-from brim.tracking.notices import INPUT_REQUESTED, Notice
+from brim.tracking.notices import INPUT_REQUESTED, ContextNotice, Notice
 from brim.tracking.plan_windows import current_plan_windows
 from brim.tracking.windows import DEFAULT_WINDOW
 

@@ -9,6 +9,7 @@ from signal import Signals
 from typing import Any
 
 from brim.errors import InputError
+from brim.figures import percent
 from brim.run.command import ClientCommand, with_input
 from brim.run.conversation import Conversation, Face
 from brim.run.purse import question, read_answer, spent_of
@@ -31,7 +32,6 @@ from brim.run.turns import FAILED as TURN_FAILED
 from brim.spend.limits import CostBudget, build_wrap_up_prompt
 from brim.spend.periods import PERCENT, in_unit
 from brim.tracking.compaction import build_compact_prompt, fold
-from brim.tracking.gauge import percent
 
 COMPACT_PATIENCE = 600.0
 """Seconds that a compaction may take; then the run goes on without it."""

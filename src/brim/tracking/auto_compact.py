@@ -11,9 +11,8 @@ import json
 import os
 
 from brim.config.places import home_folder
-from brim.figures import rounded
+from brim.figures import percent, rounded
 from brim.record import Record
-from brim.tracking.gauge import percent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from brim.models.overrides import window_from_error
 from brim.tokens.approximate import ApproximateTokenCounter
 from brim.tracking.estimate import Contents, anchored, by_length, length_of
 from brim.tracking.events import Compaction, End, Event, Message, ModelSeen, RunTotal, Usage
-from brim.tracking.gauge import COMPACT, OVERHEAD, WARN, CompactDue, ContextWarning
-from brim.tracking.notices import Notice, Subscribers
+from brim.tracking.notices import OVERHEAD, CompactDue, ContextWarning, Notice, Subscribers
 from brim.tracking.readers import AnyReader
 from brim.tracking.readers.fields import Bounded
 from brim.tracking.windows import DEFAULT_WINDOW, Occupancy, Windows
@@ -27,6 +26,9 @@ if TYPE_CHECKING:
     from brim.tokens.count import Count
     from brim.tokens.protocol import TokenCounter
     from brim.tracking.estimate import Filling
+
+WARN, COMPACT = 0.70, 0.78
+"""Shares of the window at which a session is warned, and asked to compact."""
 
 
 class ContextBudget(Occupancy):

@@ -6,6 +6,7 @@ supervised run or the watch view.
 
 from __future__ import annotations
 
+from brim.figures import percent
 from brim.record import Record
 
 TYPE_CHECKING = False
@@ -18,6 +19,9 @@ COST_WARNING = "COST_WARNING"
 COST_LIMIT = "COST_LIMIT"
 INPUT_REQUESTED = "INPUT_REQUESTED"
 
+OVERHEAD = "overhead"
+"""The reason of a ``ContextWarning`` that compacting does not help: what stays is over the threshold already."""
+
 KINDS = (CONTEXT_WARNING, COMPACT_DUE, COST_WARNING, COST_LIMIT, INPUT_REQUESTED)
 
 
@@ -26,6 +30,46 @@ class Notice(Record):
 
     kind = ""
     """One of ``KINDS``."""
+
+
+class ContextNotice(Notice):
+    """What a notice about a window tells."""
+
+    used_tokens: int
+    window: int
+    """Tokens that the window holds."""
+    utilization: float
+    session: str = ""
+    """The session that it was measured on: a request to compact is for that one only."""
+
+    @property
+    def _full(self) -> str:
+        return f"{self.used_tokens:,} of {self.window:,} tokens, {percent(self.utilization)}"
+
+
+class ContextWarning(ContextNotice):
+    """The window is filling up; or, with the reason ``overhead``, compacting it doesn't help."""
+
+    kind = CONTEXT_WARNING
+    reason: str = ""
+    """Empty, or ``overhead``: then ``used_tokens`` is what no compaction removes."""
+
+    def __str__(self) -> str:
+        if self.reason == OVERHEAD:
+            return (
+                f"Compacting does not help: what stays (system, tools, pinned text) takes {self._full}."
+                " Remove tools or pinned text, or use a model with a larger window."
+            )
+        return f"The context window is filling up: {self._full}."
+
+
+class CompactDue(ContextNotice):
+    """The window should be compacted at the next turn boundary."""
+
+    kind = COMPACT_DUE
+
+    def __str__(self) -> str:
+        return f"It is time to compact: {self._full}."
 
 
 class Subscribers:

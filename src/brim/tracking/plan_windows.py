@@ -12,9 +12,9 @@ import time
 from contextlib import suppress
 
 from brim.config.places import home_folder, user_folder
+from brim.figures import percent
 from brim.files import open_safely, read_safely, replace_file
 from brim.record import Record
-from brim.tracking.gauge import percent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
-"""The files that agents keep of their sessions: which there are, which one is meant, and the requests in them.
+"""Finds the agents' session files, picks the newest, and reads the requests in them.
 
-A Claude Code transcript is mostly tool results: only lines that may report usage are parsed, and after more was
-appended only what is new is read. Files of other agents are read whole, by their readers.
+Most of a Claude Code transcript is tool results, so only lines that may report usage are parsed, and a file that grew
+is read from where it ended. Files of other agents are read whole, by their readers.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from hashlib import sha256
 from io import FileIO
 from operator import attrgetter
-from threading import active_count
 from typing import Any, BinaryIO, NamedTuple, Protocol, Self
 
+from brim.files import sha256_hex
 from brim.config.places import home_folder, user_folder
 from brim.errors import InputError
 from brim.models.usage import Tokens
@@ -27,7 +26,7 @@ from brim.tracking.events import Event, RunTotal, StateSeen, Usage
 from brim.tracking.readers import AnyReader, format_of
 from brim.tracking.readers.claude import report_of
 from brim.tracking.readers.fields import text, value
-from brim.tracking.readers.stream import LONGEST_LINE, parsed_line, read, subagent_of
+from brim.tracking.readers.stream import BLOCK, LONGEST_LINE, parsed_line, read, subagent_of
 
 AGENTS = ("claude", "codex", "gemini")
 """The agents whose own folders are known."""
@@ -38,14 +37,14 @@ FIRST_BYTES = 64_000
 MOST_OPENED = 50
 """Files that are opened to learn that, the newest: Codex's folders are by day, not by project."""
 PLACE = "@"
-"""What the key of a request begins with that has no name but its place in a file."""
+"""The first character of the key of a request that has no id: then the key is its place in a file."""
 ENOUGH = 8_000_000
-"""Bytes from which on a second process is worth its start."""
+"""Bytes that are worth starting a second process for."""
 MOST_PROCESSES = 8
 
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")
 _SLUG = re.compile(r"-|[A-Za-z]--")
-"""How the name begins that Claude Code makes of a folder: each one begins with a slash, or with a drive."""
+"""How Claude Code's names for folders begin: a path begins with a slash or a drive."""
 _SUB_AGENT = re.compile(
     rb'"(?:thread_source|kind)"\s*:\s*"subagent"|"source"\s*:\s*\{\s*"subagent"|"parent_thread_id"\s*:\s*"'
 )
@@ -54,7 +53,7 @@ _LOOKED_AT = 1 << 20
 
 
 class Stamp(NamedTuple):
-    """By what a file is known again: if all of it is the same, nothing was written since."""
+    """Identifies a version of a file: with the same stamp, nothing was written since."""
 
     inode: int
     size: int
@@ -94,6 +93,11 @@ class SessionFile(NamedTuple):
         """Bytes that are still to be read."""
         return self.stamp.size - self.start
 
+    def scan(self, observer: Observer | None = None) -> Scan:
+        """Read its usage, from ``start`` on if the file before it is the same."""
+        where = {"start": self.start, "check": self.check}
+        return scan(self.path, format=self.format, slug=self.slug, **where, observer=observer)
+
 
 def usage_index(environ: Mapping[str, str]) -> str:
     """Return the file in which brim remembers what it read of sessions."""
@@ -128,8 +132,9 @@ def own_files(
     """
     found: list[SessionFile] = []
     for agent, root in [each for each in default_folders(environ) if each[0] in agents]:
-        for file in _files(os.path.abspath(root), on_problem):
-            first, *rest = os.path.relpath(file.path, os.path.abspath(root)).split(os.sep)
+        root = os.path.abspath(root)  # noqa: PLW2901
+        for file in _files(root, on_problem):
+            first, *rest = file.path[len(root) :].lstrip(os.sep).split(os.sep)
             if agent == "claude":
                 found.append(file._replace(format=TRANSCRIPT, slug=first if rest and _SLUG.match(first) else ""))
             elif agent == "codex" and os.path.basename(file.path).startswith("rollout-"):
@@ -234,7 +239,7 @@ def _names_one(first: bytes, projects: list[str]) -> bool:
     if named:
         return parsed_line(named[1]) in projects
     hashed = re.search(rb'"projectHash"\s*:\s*"([0-9a-f]{64})"', first)
-    return hashed is not None and hashed[1].decode() in {sha256(os.fsencode(each)).hexdigest() for each in projects}
+    return hashed is not None and hashed[1].decode() in {sha256_hex(os.fsencode(each)) for each in projects}
 
 
 def _file(path: str, about: os.stat_result) -> SessionFile:
@@ -287,8 +292,7 @@ _COUNTS: Callable[[object], tuple[int, int, int, int, int]] = attrgetter(
 )
 
 
-@dataclass(slots=True)
-class Request:
+class Request(NamedTuple):
     """What one request took. ``key`` names it, whichever files report it.
 
     ``cost`` is in micro-dollars, None until it is priced and if there is no price; ``reported`` is what the client says
@@ -318,7 +322,7 @@ class Request:
 
     @classmethod
     def of(cls, event: Usage, path: str, branch: str = "") -> Self:
-        """Return what a reader's *event* from the file *path* says; one without a key is keyed by its place."""
+        """Return the request of a reader's *event* from the file *path*; without a key, its place is the key."""
         used, key = event.tokens, event.request or f"{PLACE}{event.at}:{path}"
         about = (not event.agent, event.final, event.model, event.time, event.session)
         compactions = [[getattr(each, name) for name in Tokens.__match_args__] for each in used.compactions]
@@ -349,17 +353,17 @@ class Request:
 
     @property
     def rank(self) -> tuple[bool, bool, int, int, float]:
-        """Which report of a request counts: the one that ranks highest, whichever was read first.
+        """Which report of a request counts: the highest rank, in whatever order they were read.
 
-        The main thread's counts before a sub-agent's replay of it, a final one before a placeholder, then the one with
-        more output, for a stream reports while the model still writes; then the larger prompt, then the earlier one.
+        The main thread beats a sub-agent's replay of it, a final report beats a placeholder, then more output wins
+        (streams report while the model still writes), then the larger prompt, then the earlier time.
         """
         return self.main, self.final, self.output, self.prompt, -self.time if self.time is not None else float("-inf")
 
 
 @dataclass(slots=True)
 class Total:
-    """What a client says that a session took so far, every request included.
+    """A client's own total for a session so far, every request included.
 
     ``tokens`` is by model, in the order input, output, cache read, cache write for 5 minutes, for an hour. A client
     that doesn't tell its models apart has all of it under an empty name. ``until`` is the time of the first request
@@ -431,15 +435,14 @@ class FileUsage:
 
     def to_row(self) -> list[Any]:
         """Return it as JSON can hold it."""
-        requests = [[getattr(each, name) for name in Request.__slots__] for each in self.requests.values()]
         totals = [[each.session, each.cost, each.tokens, each.until] for each in self.totals.values()]
-        return [requests, totals, self.folder, self.broken]
+        return [list(self.requests.values()), totals, self.folder, self.broken]
 
     @classmethod
     def from_row(cls, row: Any) -> Self:
         """Return what ``to_row`` wrote."""
         requests, totals, folder, broken = row
-        by_key = {each[0]: Request(*each) for each in requests}
+        by_key = {each[0]: Request._make(each) for each in requests}
         return cls(by_key, {each[0]: Total(*each) for each in totals}, folder, broken)
 
 
@@ -491,7 +494,9 @@ def scan(
     start = start if observer is None else 0
     try:
         # Without waiting: opening a pipe would wait until something is written to it.
-        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))) as file:
+        with open(
+            path, "rb", BLOCK, opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
+        ) as file:
             about = os.fstat(file.fileno())
             if not stat.S_ISREG(about.st_mode):
                 raise InputError(f"{path}: is not a regular file")
@@ -574,65 +579,70 @@ def _format(file: BinaryIO) -> str:
 
 
 def scan_many(
-    files: Sequence[SessionFile], *, processes: int = 0, observe: Callable[[SessionFile], Observer] | None = None
+    files: Sequence[SessionFile], read: Callable[[SessionFile], Scan] = SessionFile.scan, *, processes: int = 0
 ) -> Iterator[tuple[int, Scan | InputError]]:
-    """Yield the place of each of *files* and what was read, or why nothing could be, in the order in which they end.
+    """Yield the place of each of *files* and its scan, or why it can't be read, in the order in which they are done.
 
     *processes* is how many to use: 0 is as many as there are processors and work for. If one ends early, its files are
-    read here. *observe* makes the observer of a file.
+    read here.
     """
     left = set(range(len(files)))
     if not processes:
-        # A child of a process with threads may wait for a lock that no thread of its own holds.
-        worthwhile = hasattr(os, "fork") and active_count() == 1 and sum(file.unread for file in files) >= ENOUGH
+        worthwhile = sum(file.unread for file in files) >= ENOUGH and _can_fork()
         processes = min(len(files), MOST_PROCESSES, os.cpu_count() or 1) if worthwhile else 1
-    for place, found in _in_processes(files, processes, observe) if processes > 1 else ():
+    for place, found in _in_processes(files, read, processes) if processes > 1 else ():
         left.discard(place)
         yield place, found
     for place in sorted(left):
-        yield place, _scanned(files[place], observe)
+        yield place, _scan_or_error(files[place], read)
 
 
-def _scanned(file: SessionFile, observe: Callable[[SessionFile], Observer] | None) -> Scan | InputError:
-    observer = None if observe is None else observe(file)
+def _can_fork() -> bool:
+    """Whether a child may go on: of a process with threads, it may wait for a lock that no thread of its own holds."""
+    from threading import active_count
+
+    return hasattr(os, "fork") and active_count() == 1
+
+
+def _scan_or_error(file: SessionFile, read: Callable[[SessionFile], Scan]) -> Scan | InputError:
     try:
-        return scan(
-            file.path, format=file.format, slug=file.slug, start=file.start, check=file.check, observer=observer
-        )
+        return read(file)
     except InputError as error:
         return error
 
 
 def _in_processes(
-    files: Sequence[SessionFile], count: int, observe: Callable[[SessionFile], Observer] | None
+    files: Sequence[SessionFile], read: Callable[[SessionFile], Scan], count: int
 ) -> Iterator[tuple[int, Scan | InputError]]:
-    from multiprocessing.connection import Connection, Pipe, wait
+    """Yield what *count* children read. Each gets as many files as the others, of about the same sizes."""
+    import pickle
 
     largest = sorted(range(len(files)), key=lambda place: -files[place].unread)
     children: list[int] = []
-    pipes: list[Connection] = []
+    pipes: list[BinaryIO] = []
     try:
         for at in range(count):
-            receiving, sending = Pipe(duplex=False)
+            receiving, sending = os.pipe()
             child = os.fork()
             if child == 0:
                 try:
                     # If the parent is killed, sending must fail, not wait for a sibling that could still receive.
-                    for pipe in (receiving, *pipes):
-                        pipe.close()
-                    for place in largest[at::count]:
-                        sending.send((place, _scanned(files[place], observe)))
+                    for descriptor in (receiving, *(pipe.fileno() for pipe in pipes)):
+                        os.close(descriptor)
+                    with open(sending, "wb") as answers:
+                        for place in largest[at::count]:
+                            pickle.dump((place, _scan_or_error(files[place], read)), answers)
                 finally:
                     os._exit(0)
-            sending.close()
+            os.close(sending)
             children.append(child)
-            pipes.append(receiving)
+            pipes.append(open(receiving, "rb"))  # noqa: SIM115 - closed below
         while pipes:
-            ready = wait(pipes)
-            for pipe in [each for each in pipes if each in ready]:
+            for pipe in list(pipes):
                 try:
-                    yield pipe.recv()
-                except (EOFError, OSError):
+                    yield pickle.load(pipe)  # noqa: S301 - of our own child
+                except (EOFError, OSError, pickle.UnpicklingError):
+                    pipe.close()
                     pipes.remove(pipe)
     finally:
         for pipe in pipes:

@@ -17,13 +17,12 @@ from starlette.responses import HTMLResponse, Response
 from brim.behaviors.corrections import rule_in
 from brim.behaviors.sentences import heard, refused
 from brim.errors import InputError
-from brim.figures import age, counted, dollars, home_path, printable, readable_size, rounded, share
+from brim.figures import age, counted, dollars, home_path, percent, printable, readable_size, rounded, share
 from brim.hooks.limit_words import clock
 from brim.injection.text import summary_of
 from brim.models.overrides import use
 from brim.scratch.quotes import masked_line
 from brim.tracking.events import Message, StateSeen
-from brim.tracking.gauge import percent
 from brim.tracking.readers.stream import Feed, subagent_of
 from brim.tracking.sessions import SessionFile, Stamp, newest_first, own_files, usage_index
 from brim.ui.background import Live, Work

@@ -28,10 +28,8 @@ from brim.figures import counted, dollars, rounded
 from brim.hooks.limit_words import HELD
 from brim.report.cache import CAUSES
 from brim.report.compactions import Compaction
-from brim.report.context import ContextReport, context_at, session_requests
-from brim.report.names import Names
-from brim.report.overview import LOST_KINDS, Overview, WasteSum, sessions_report
-from brim.report.timeline import GROUPS, Moment, timeline
+from brim.report.context import GROUPS, ContextReport, Moment, context_at, session_requests, timeline
+from brim.report.overview import LOST_KINDS, Names, Overview, WasteSum, sessions_report
 from brim.report.waste import ADVICE, KINDS
 from brim.report.watch import Reading, read_session
 from brim.scratch.quotes import masked_line

@@ -31,6 +31,7 @@ from brim.cli.options import (
 from brim.cli.output import counted, dollars, emit, note, paint, printable, tell, terminal_width, width_of
 from brim.config import Config
 from brim.errors import BrimError, ConfigError, InputError
+from brim.figures import percent
 from brim.hooks.limit_words import notify
 from brim.report.watch import Memory, Watch, budget_of
 from brim.run.command import CLIENTS, ClientCommand, client_command
@@ -40,7 +41,6 @@ from brim.run.supervisor import RunReport, Supervisor
 from brim.spend.money import micro_dollars
 from brim.spend.periods import plan_limits
 from brim.store.project import branch
-from brim.tracking.gauge import percent
 from brim.tracking.live import Counts
 from brim.tracking.notices import COST_LIMIT, COST_WARNING, Notice
 from brim.workspace import Workspace

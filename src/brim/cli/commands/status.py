@@ -23,12 +23,12 @@ from brim.cli.output import (
     table,
 )
 from brim.errors import InputError
+from brim.figures import percent
 from brim.install.status import home_status, is_installed
 from brim.report.lost import named_session
 from brim.report.watch import read_session
 from brim.store.limits import LimitRow
 from brim.tracking.auto_compact import AutoCompact
-from brim.tracking.gauge import percent
 from brim.tracking.plan_windows import PlanWindow
 from brim.tracking.sessions import newest
 from brim.workspace import Workspace

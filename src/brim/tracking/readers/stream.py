@@ -63,7 +63,19 @@ class Feed:
 
     def feed(self, data: bytes) -> list[Event]:
         """Return the events of the lines that *data* completes; the half line at its end is held back."""
-        found: list[Event] = []
+        return [event for line, at in self.objects(data) for event in self.reader.events(line, at)]
+
+    def finish(self) -> list[Event]:
+        """Return the events of what is held back, read as a last line.
+
+        If it isn't a whole line, it counts as broken, and ``offset`` stays before it: it may be completed later.
+        """
+        last = [event for line, at in self.last_object() for event in self.reader.events(line, at)]
+        return last + self.reader.finish()
+
+    def objects(self, data: bytes) -> list[tuple[dict[str, Any], int]]:
+        """Return the objects in the lines that *data* completes, each with the byte at which its line begins."""
+        found: list[tuple[dict[str, Any], int]] = []
         begin = 0
         while (end := data.find(b"\n", begin)) >= 0:
             if not self._held_size and (blank := _BLANK_LINES.match(data, begin)):  # there may be millions
@@ -77,15 +89,11 @@ class Feed:
             self._held = [*self._held, data[begin:]] if self._held_size <= self._longest else []
         return found
 
-    def finish(self) -> list[Event]:
-        """Return the events of what is held back, read as a last line.
+    def last_object(self) -> list[tuple[dict[str, Any], int]]:
+        """Return the object in the line that is held back, as ``objects`` does, if it is a whole one."""
+        return self._line(b"", ended=False) if self._held_size else []
 
-        If it isn't a whole line, it counts as broken, and ``offset`` stays before it: it may be completed later.
-        """
-        last = self._line(b"", ended=False) if self._held_size else []
-        return last + self.reader.finish()
-
-    def _line(self, rest: bytes, *, ended: bool) -> list[Event]:
+    def _line(self, rest: bytes, *, ended: bool) -> list[tuple[dict[str, Any], int]]:
         size, at = self._held_size + len(rest), self.offset
         whole = b"".join([*self._held, rest])
         self._held, self._held_size = [], 0
@@ -100,7 +108,7 @@ class Feed:
         if not isinstance(parsed, dict):
             self.broken += 1
             return []
-        return self.reader.events(parsed, at)
+        return [(parsed, at)]
 
 
 def parsed_line(line: bytes) -> Any:

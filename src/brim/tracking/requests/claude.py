@@ -37,12 +37,11 @@ from brim.tracking.requests.pieces import (
     TASK,
     Count,
     Label,
-    Labels,
     compact_json,
     labels_of,
     mark,
 )
-from brim.tracking.requests.thread import NOWHERE, Sent, Thread
+from brim.tracking.requests.thread import NOWHERE, RequestsReader, Sent, Thread
 
 _KEY = 24
 """How many digits of a hash are kept: enough to tell any two messages apart."""
@@ -56,17 +55,17 @@ def hash_of(message: Mapping[str, Any]) -> str:
     return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-class ClaudeRequests:
-    """Takes the lines of one transcript, and fills a ``Thread``."""
+class ClaudeRequests(RequestsReader):
+    """Takes the lines of one transcript."""
+
+    family = "claude"
 
     def __init__(self, count_text: Count, *, agent: str = "") -> None:
-        self.thread = Thread()
-        self._labels = Labels(count_text, "claude", is_agents=bool(agent))
+        super().__init__(count_text, agent=agent)
         self._agent, self._begun = agent, False
         self._records = Bounded(1_000)  # requests by their record's id
         self._waiting: Sent | None = None  # a recorded request whose answer is yet to come
         self._answer: dict[str, Any] = {}  # the answer that is being written, one line per block
-        self._window = NOWHERE  # where the lines of this window end
         self._loose: list[tuple[str, Label, str]] = []  # key, label and text of lines that no request has had yet
         self._uuids = Bounded(20_000)  # which message a line is
         self._compacted = True  # whether the window was empty since the last request
@@ -90,10 +89,10 @@ class ClaudeRequests:
         elif kind == "system" and line.get("subtype") == "compact_boundary":
             self._compact(mapping(line, "compactMetadata"))
         elif kind == "api-request-shape":
-            self._shape(line)
+            shape = mapping(line, "shape")
+            self._head(text(line, "shapeHash")[:_KEY], items(shape, "tools"), items(shape, "system"))
         elif kind == "api-request-blob":
-            message = mapping(line, "message")
-            self._learn(text(line, "hash")[:_KEY], message)
+            self._learn(text(line, "hash")[:_KEY], mapping(line, "message"))
         elif kind == "api-request":
             self._request(line)
 
@@ -148,10 +147,6 @@ class ClaudeRequests:
         self._labels.words = (TASK,) if self._agent else self._labels.words
 
     # Recorded requests ----------------------------------------------------------------------------------------------
-
-    def _shape(self, line: Mapping[str, Any]) -> None:
-        shape, head = mapping(line, "shape"), text(line, "shapeHash")[:_KEY]
-        self._head(head, items(shape, "tools"), items(shape, "system"))
 
     def _head(self, head: str, tools: list[Any], system: list[Any]) -> None:
         if not head or head in self.thread.heads:

@@ -23,8 +23,6 @@ from brim.tracking.requests.pieces import (
     THINKING,
     YOURS,
     Count,
-    Label,
-    Labels,
     Piece,
     call_label,
     compact_json,
@@ -33,7 +31,7 @@ from brim.tracking.requests.pieces import (
     opening_label,
     tool_label,
 )
-from brim.tracking.requests.thread import NOWHERE, Sent, Thread
+from brim.tracking.requests.thread import NOWHERE, RequestsReader, Sent
 
 _PROJECT_FILE = re.compile(r"# AGENTS\.md instructions for ([^\n]+)\n")
 _PROJECT_DOC = "--- project-doc ---"
@@ -41,20 +39,19 @@ _HOOK = re.compile(r"\s*<hook_context>(.*?)</hook_context>\s*", re.DOTALL)
 _CONTEXT_FILE = re.compile(r"^--- Context from: (.+?) ---\n(.*?)^--- End of Context from: \1 ---\n?", re.DOTALL | re.M)
 
 
-class CodexRequests:
-    """Takes the lines of one rollout, and fills a ``Thread``."""
+class CodexRequests(RequestsReader):
+    """Takes the lines of one rollout."""
+
+    family = "gpt-5"
+    _model = _head = ""
+    _summarizes = False
 
     def __init__(self, count_text: Count, *, agent: str = "") -> None:
-        self.thread = Thread()
-        self._labels = Labels(count_text, "gpt-5", is_agents=bool(agent))
+        super().__init__(count_text, agent=agent)
         self._reader = CodexRolloutReader()
-        self._model = self._head = ""
-        self._window = NOWHERE
         self._answered: list[str] = []  # what came since the model began to answer: items of the next request
-        self._summarizes = False
-        self._calls: dict[str, Label] = {}
 
-    def take(self, line: Mapping[str, Any], _at: int = 0) -> None:
+    def take(self, line: Mapping[str, Any], at: int = 0) -> None:  # noqa: ARG002 - only transcripts are resumed
         """Take one line."""
         kind, payload = text(line, "type"), mapping(line, "payload")
         if kind == "session_meta" and not self._head:
@@ -68,10 +65,6 @@ class CodexRequests:
                 self._model = self._labels.model = event.model or self._model
             elif isinstance(event, Usage):
                 self._sent(event, count(payload, "usage", "reasoning_output_tokens"))
-
-    def finish(self) -> Thread:
-        """Return what was read so far; more may follow."""
-        return self.thread
 
     def _see_prompt(self, instructions: str) -> None:
         if instructions:
@@ -169,19 +162,18 @@ class CodexRequests:
         self._window = self.thread.add(NOWHERE, [self._keep(part)[0] for part in kept])
 
 
-class GeminiRequests:
-    """Takes the lines of one record, and fills a ``Thread``."""
+class GeminiRequests(RequestsReader):
+    """Takes the lines of one record."""
+
+    family = "gemini"
 
     def __init__(self, count_text: Count, *, agent: str = "") -> None:
-        self.thread = Thread()
-        self._labels = Labels(count_text, "gemini", is_agents=bool(agent))
+        super().__init__(count_text, agent=agent)
         self._reader = GeminiTranscriptReader()
-        self._window = NOWHERE
         self._answer: Mapping[str, Any] = {}  # a message of the model, written again when its tools have ended
-        self._calls: dict[str, Label] = {}
         self._results: dict[str, object] = {}  # results that no message of their own has held yet
 
-    def take(self, line: Mapping[str, Any], _at: int = 0) -> None:
+    def take(self, line: Mapping[str, Any], at: int = 0) -> None:  # noqa: ARG002
         """Take one line."""
         used = [event for event in self._reader.events(line) if isinstance(event, Usage)]
         replaced = items(line, "$set", "messages")
@@ -192,10 +184,6 @@ class GeminiRequests:
                 self._message(message, {event.request: event for event in used})
         if replaced:
             self._close()
-
-    def finish(self) -> Thread:
-        """Return what was read so far; more may follow."""
-        return self.thread
 
     def _message(self, message: Mapping[str, Any], used: Mapping[str, Usage]) -> None:
         kind, id = text(message, "type"), text(message, "id")

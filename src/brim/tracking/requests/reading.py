@@ -12,16 +12,15 @@ from typing import Any
 from brim.tokens.calibrate import CalibrationStore
 from brim.tokens.engines import STAND_IN, encoding_counter
 from brim.tracking.readers import format_of
-from brim.tracking.readers.stream import BLOCK, LONGEST_LINE, json_values, open_session, parsed_line, subagent_of
+from brim.tracking.readers.stream import BLOCK, Feed, json_values, open_session, subagent_of
 from brim.tracking.requests.claude import ClaudeRequests
 from brim.tracking.requests.composition import Request, requests_of
 from brim.tracking.requests.others import CodexRequests, GeminiRequests
 from brim.tracking.requests.pieces import Count
-from brim.tracking.requests.thread import Thread
+from brim.tracking.requests.thread import RequestsReader, Thread
 from brim.tracking.sessions import check_before
 
-Reader = ClaudeRequests | CodexRequests | GeminiRequests
-READERS: dict[str, type[Reader]] = {
+READERS: dict[str, type[RequestsReader]] = {
     "claude-transcript": ClaudeRequests,
     "codex-rollout": CodexRequests,
     "gemini-transcript": GeminiRequests,
@@ -77,23 +76,23 @@ def read_thread(
     count = count or encoding_counter(STAND_IN)
     assert count is not None  # noqa: S101 - the table engine has the stand-in
     with open_session(name) as file:
-        reader: Reader | None = None
+        reader: RequestsReader | None = None
         if mark is not None and 0 < mark.offset <= os.fstat(file.fileno()).st_size:
             reader = _resumed(file, mark, ClaudeRequests(count, agent=subagent_of(name)))
-        lines = _Lines(file, mark.offset if reader and mark else 0, on_read)
-        for line in lines:
+        feed = Feed(start=mark.offset if reader and mark else 0)
+        for line, at in _objects(file, feed, on_read):
             if reader is None and (kind := READERS.get(format_of(line) or "")):
                 reader = kind(count, agent=subagent_of(name))
             if reader is not None:
-                reader.take(line, lines.at)
+                reader.take(line, at)
         if reader is None:
             return Thread(), Mark()
         reached = Mark()
-        if marking and isinstance(reader, ClaudeRequests) and lines.offset:
-            offset = lines.offset if reader.open_at is None else reader.open_at
+        if marking and isinstance(reader, ClaudeRequests) and feed.offset:
+            offset = feed.offset if reader.open_at is None else reader.open_at
             reached = Mark(offset, check_before(file, offset), reader.to_row())
-        if lines.rest is not None:  # a last line without an end may be written on: it's in no mark
-            reader.take(lines.rest, lines.offset)
+        for line, at in feed.last_object():  # a last line without an end may be written on: it's in no mark
+            reader.take(line, at)
         return reader.finish(), reached
 
 
@@ -107,35 +106,13 @@ def _resumed(file: FileIO, mark: Mark, reader: ClaudeRequests) -> ClaudeRequests
     return None
 
 
-class _Lines:
-    """The JSON objects of a file from *offset* on: one a line, or those of the one value that it is."""
-
-    def __init__(self, file: FileIO, offset: int, on_read: Callable[[int], object]) -> None:
-        self._file, self._on_read = file, on_read
-        self.offset = offset
-        """The byte after the last whole line; 0 if the file has none."""
-        self.at = offset
-        """The byte at which the last object begins."""
-        self.rest: dict[str, Any] | None = None
-        """The object in a last line that has no end."""
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        values = json_values(self._file) if not self.offset else None
-        if values is not None:
-            yield from values
-            return
-        self._file.seek(self.offset)
-        held: list[bytes] = []
-        size = 0
-        while data := self._file.read(BLOCK):
-            self._on_read(len(data))
-            *ends, rest = data.split(b"\n")
-            for end in ends:
-                line = b"".join([*held, end])
-                self.at, self.offset = self.offset, self.offset + size + len(end) + 1
-                held, size = [], 0
-                if isinstance(parsed := parsed_line(line), dict):
-                    yield parsed
-            size += len(rest)
-            held = [*held, rest] if size <= LONGEST_LINE else []
-        self.rest = parsed if isinstance(parsed := parsed_line(b"".join(held)), dict) else None
+def _objects(file: FileIO, feed: Feed, on_read: Callable[[int], object]) -> Iterator[tuple[dict[str, Any], int]]:
+    """Yield the objects of *file* from the offset of *feed* on: one a line, or those of the one value that it is."""
+    values = json_values(file) if not feed.offset else None
+    if values is not None:
+        yield from [(each, 0) for each in values]
+        return
+    file.seek(feed.offset)
+    while data := file.read(BLOCK):
+        on_read(len(data))
+        yield from feed.objects(data)

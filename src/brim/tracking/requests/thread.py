@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from brim.models.usage import Tokens
-from brim.tracking.requests.pieces import SYSTEM, TOOLS, UNRESOLVED, Label, Piece
+from brim.tracking.requests.pieces import SYSTEM, TOOLS, UNRESOLVED, Count, Label, Labels, Piece
 
 NOWHERE = -1
 """The place before the first item of a chain."""
@@ -158,6 +158,27 @@ class Thread:
                 heads[head] = _plus(heads[head], weights.get(key, unknown))
         for sent in self.sent:
             yield _plus(nothing if sent.place == NOWHERE else sums[sent.place], heads.get(sent.head, nothing))
+
+
+class RequestsReader:
+    """Takes the lines of one file, and fills a ``Thread``. *agent* is the sub-agent whose file it is."""
+
+    family = ""
+    """The name of a model of this client, until a line names one."""
+
+    def __init__(self, count_text: Count, *, agent: str = "") -> None:
+        self.thread = Thread()
+        self._labels = Labels(count_text, self.family, is_agents=bool(agent))
+        self._window = NOWHERE  # where the items of this window end
+        self._calls: dict[str, Label] = {}
+
+    def take(self, line: Mapping[str, Any], at: int = 0) -> None:
+        """Take one line, which begins at byte *at*."""
+        raise NotImplementedError
+
+    def finish(self) -> Thread:
+        """Return what was read so far; more may follow."""
+        return self.thread
 
 
 def _plus(one: tuple[int, int, int], other: tuple[int, int, int]) -> tuple[int, int, int]:
