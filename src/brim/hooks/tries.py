@@ -133,7 +133,11 @@ class Tries:
         key = _key(step)
         if HELD in step.result.text:
             self._last, self._failures = [], {}
-        elif not (step.is_try or step.call.tool == "agent") or step.outcome.kind in ("permission", "interrupt", "cascade"):
+        elif not (step.is_try or step.call.tool == "agent") or step.outcome.kind in (
+            "permission",
+            "interrupt",
+            "cascade",
+        ):
             return
         elif _waits(step):  # what changes with time may have changed; what a check looks at has not
             self._last = []
