@@ -67,23 +67,23 @@ _SIGNS = ("CLAUDECODE", "CLAUDE_CODE_", "CODEX_", "GEMINI_CLI", "OPENCODE", "AI_
 _HIDING = {"env": ("-i", "-"), "exec": ("-c",), **dict.fromkeys(("sudo", "doas", "runuser", "systemd-run"), ("",))}
 """Commands that run another one without those variables, and the word that makes them; empty is always."""
 
-
 _READERS = (
     *("ls", "cat", "head", "tail", "less", "more", "bat", "stat", "file", "find", "fd", "tree", "wc", "du", "which"),
     *("grep", "egrep", "fgrep", "rg", "ag", "sed", "awk", "jq", "yq", "readlink", "realpath", "diff", "cmp", "cut"),
-    *("sort", "uniq", "echo", "printf", "test", "[", "md5sum", "sha256sum", "git"),
+    *("sort", "uniq", "echo", "printf", "test", "[", "md5sum", "sha256sum"),
 )
 """Programs that only read the files they are given, unless ``_CHANGING`` says otherwise."""
 _CHANGING = {
     "sed": r"-[a-zA-Z]*i|--in-place",
     "find": r"-delete|-exec|-ok|-fprint|-fls",
-    "git": r"(?!(?:-.*|add|blame|check-ignore|commit|diff|grep|log|ls-files|show|status)$)",
 }
-"""What makes them change something: an option; for ``git``, that it is told to do anything else."""
+"""Options that make them change something."""
+_GIT_READS = ("add", "blame", "check-ignore", "commit", "diff", "grep", "log", "ls-files", "show", "status")
 _INSIDE = frozenset((*SHELLS, *WRAPPERS, "eval"))
 """Programs that run another one, which is among the commands too."""
 _WHOLE = (".brim", ".claude", ".codex", ".gemini")
 """Folders that hold such files: they may not be removed or moved."""
+_MOST_WORDS = 2_000
 _WRITTEN = r">>?\|?\s*([^\s;&|<>()]+)"
 _PATH = r"[^\s'\"`=:,;()\[\]{}<>|&]+"
 
@@ -94,13 +94,13 @@ def changing_command(commands: list[list[str]], text: str, folder: str, workspac
     *text* is all of it, without quotes. Every file that is named counts, unless the command is known only to read it.
     """
     home = home_folder(workspace.environ)
-    named = [("", word) for word in re.findall(_WRITTEN, text)]
+    named: list[tuple[str, str]] = [("", word) for word in re.findall(_WRITTEN, text)]
     for program, *given in commands:
         if not program:  # it can't be parsed
             named += [("", word) for word in text.split()]
         elif program not in _INSIDE and _may_change(program, given):
             named += [(program, word) for word in (given[-1:] if program == "cp" else given)]
-    for program, word in named:
+    for program, word in named[:_MOST_WORDS]:
         for each in re.findall(_PATH, word.replace("${HOME}", "~").replace("$HOME", "~")):
             path = os.path.join(folder, home + each[1:] if each[:2] in ("~", "~/") else each)
             real = os.path.realpath(path) if "\0" not in path else ""
@@ -111,10 +111,12 @@ def changing_command(commands: list[list[str]], text: str, folder: str, workspac
 
 
 def _may_change(program: str, given: list[str]) -> bool:
-    if program not in _READERS:
-        return True
-    changing = _CHANGING.get(program)
-    return changing is not None and any(re.match(changing, word) for word in (given[:1] if program == "git" else given))
+    if program == "git":
+        told = [word for before, word in zip(["", *given], given, strict=False) if before not in ("-C", "-c")]
+        return next((word for word in told if word[:1] != "-"), "") not in _GIT_READS
+    if program in _CHANGING:
+        return any(re.match(_CHANGING[program], word) for word in given)
+    return program not in _READERS
 
 
 def loosening_command(commands: list[list[str]], text: str) -> str:

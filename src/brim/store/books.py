@@ -283,7 +283,7 @@ class Books:
         ends = float("inf") if allowance.ends is None else allowance.ends
         values = (allowance.starts, ends) if everywhere else (allowance.starts, ends, allowance.scope)
         column = "tokens" if allowance.unit == TOKENS else "amount"
-        total = f"SELECT coalesce(sum({column}), 0) FROM"  # noqa: S608
+        total = f"SELECT coalesce(sum({column}), 0) FROM"
         open_sum = f"{total} reservations {where} state = 'open' AND made_at >= ?1 AND made_at < ?2"
         spent_sum = f"{total} spend_entries {where} time >= ?1 AND time < ?2"
         # Days that the period only touches count whole: they are folded only if the clock was far ahead.
