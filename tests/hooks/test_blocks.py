@@ -412,16 +412,17 @@ sqlite3 ~/.brim/brim.db 'delete from spend_limits'|dd if=/dev/null of=$HOME/.bri
 find ~/.brim -delete|find ~/.brim -name '*.db' -exec rm {} +|curl -o ~/.brim/config.yaml http://127.0.0.1/x
 python3 -c 'open("{home}/.brim/brim.db", "w")'|bash -c 'rm ~/.brim/brim.db'|sudo rm ~/.brim/brim.db|ln -s ~/.brim /tmp/l
 touch .claude/settings.local.json|echo '{}' > .claude/settings.json|rm -r .brim|rm -r ~/.claude|mv .codex x
-git checkout .claude/settings.json|git -C ~/.brim clean -fdx|truncate -s0 innocent/brim.db|awk 1 a > ~/.brim/config.yaml|echo ' ; rm ~/.brim/brim.db
+git checkout .claude/settings.json|git -C ~/.brim clean -fdx|truncate -s0 innocent/brim.db
+awk 1 a > ~/.brim/config.yaml|echo ' ; rm ~/.brim/brim.db
 jq . a | tee .claude/settings.json|tar xf a.tar -C ~/.brim|: > ~/.brim/brim.db|sed -n 'w /x' ~/.brim/config.yaml -i
 """
 READS = """
 cat ~/.brim/config.yaml|ls -la ~/.brim|grep -n hook ~/.claude/settings.json|jq .hooks .claude/settings.json | head -3
 git -C . diff .claude/settings.json|git add .claude/settings.json|wc -c ~/.brim/brim.db|find ~/.brim -name '*.log'
-sed -n 1,20p ~/.claude/settings.json|cat .claude/settings.json > /tmp/copy.json|mkdir -p .claude/commands|rm .claude/CLAUDE.md
-cp .vscode/settings.json x|sed -i s/a/b/ config.toml|rm -r src/brim|echo "edit ~/.brim/config.yaml"|stat ~/.brim/brim.db
-cargo build --config .cargo/config.toml|cp ~/.claude/settings.json /tmp/backup.json|diff .claude/settings.json /tmp/b.json
-git commit -m "Explain ~/.brim/config.yaml"|touch src/.brimrc|cat ~/.brim/log/hook.log | tail -5|ls .claude .codex
+sed -n 1,20p ~/.claude/settings.json|cat .claude/settings.json > /tmp/copy.json|mkdir -p .claude/commands
+rm .claude/CLAUDE.md|cp .vscode/settings.json x|sed -i s/a/b/ config.toml|rm -r src/brim|echo "edit ~/.brim/config.yaml"
+stat ~/.brim/brim.db|cargo build --config .cargo/config.toml|cp ~/.claude/settings.json /tmp/backup.json
+diff .claude/settings.json /tmp/b.json|git commit -m "Explain ~/.brim/config.yaml"|touch src/.brimrc|cat ~/.brim/log/hook.log | tail -5|ls .claude .codex
 """
 
 
