@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from labelled import holds, holds_unseen, loops, loops_unseen
+from labelled import holds, holds_unseen, holds_wide, loops, loops_unseen, loops_wide
 from labelled.clients import CLIENTS
 from labelled.ruled import Held, Ruled
 from report import Target, arguments, finish, table, this_machine
@@ -22,6 +22,7 @@ from report import Target, arguments, finish, table, this_machine
 SETS: dict[str, Any] = {
     "developed": (holds.RULES, holds.PROJECTS, loops.DEVELOPED),
     "unseen": (holds_unseen.RULES, holds_unseen.PROJECTS, loops_unseen.UNSEEN),
+    "wide": (holds_wide.RULES, holds_wide.PROJECTS, loops_wide.WIDE),
 }
 SESSIONS = 5
 """Sessions for each project and client."""

@@ -17,10 +17,11 @@ from labelled.clients import CLIENTS, Sitting
 from labelled.loops import DEVELOPED
 from labelled.loops_last import LAST
 from labelled.loops_unseen import UNSEEN
+from labelled.loops_wide import WIDE
 from labelled.streams import Scenarios
 from report import Target, arguments, finish, table, this_machine
 
-SETS: dict[str, Scenarios] = {"developed": DEVELOPED, "unseen": UNSEEN, "last": LAST}
+SETS: dict[str, Scenarios] = {"developed": DEVELOPED, "unseen": UNSEEN, "last": LAST, "wide": WIDE}
 VARIANTS = {True: 1, False: 2}
 """How often each scenario is written for each client, by whether it is a loop."""
 

@@ -75,6 +75,7 @@ LOOSENING = [
     "ledger continue box",
     "ledger wrap-up box",
     "rules remove push",
+    "learn --user --replaces push Push",
     "forget push",
     "rules edit push",
     "rules merge push uv --yes",
@@ -139,6 +140,7 @@ def test_a_person_does_all_of_it_as_before(world: Brim) -> None:
     "line",
     [
         "learn --user --kind constraint Sign",
+        "learn --user --replaces uv Use-pip",
         "limit 2/session",
         "limit --all 100/month",
         "limit 3/day --including-past",

@@ -128,6 +128,18 @@ def test_a_project_that_was_deleted_is_shown_and_its_limit_removed(brim: Brim, s
     assert "5/day" not in brim("limit").out
 
 
+def test_a_name_means_the_project_that_is_still_there(brim: Brim, shop: Path) -> None:
+    brim("limit", "5/day")
+    shutil.rmtree(shop)
+    other = moved(brim, "b")
+    assert brim("limit", "--json").json["projects"][0]["place"] == str(shop)
+    assert brim("limit", "shop", "3/day").out.startswith("~/b/shop: $3.00/day")
+    assert (limits(brim, str(shop)), limits(brim, str(other))) == ({"5/day": 0}, {"3/day": 0})
+    assert brim("limit", "remove", str(shop)).code == 0
+    shop.mkdir(parents=True)  # a new folder at the old place is the same project
+    assert brim("limit", "shop", "3/day").code == 2
+
+
 def test_a_folder_that_was_deleted_gets_no_limit(brim: Brim, shop: Path) -> None:
     program = str(Path(sys.executable).with_name("brim"))
     script = 'rm -r "$PWD" && exec "$0" limit 5/day'

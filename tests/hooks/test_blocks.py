@@ -345,6 +345,7 @@ env -i brim limit 500/day|CLAUDECODE= brim limit --all 900|echo ' ; brim pause
 env - brim limit 500/day|sudo brim limit 500/day|doas brim limit 500/day|brim limit remove 5/day -- --help
 env -u AI_AGENT brim rules dedupe --yes|unset CLAUDECODE; brim connect a overrides b|brim rules review --accept 1
 env -u CLAUDECODE brim feedback pnpm overridden|exec -c brim limit 500/day
+env -u CLAUDECODE brim learn --replaces pnpm "Use npm"
 systemd-run --user brim limit 500/day|runuser -u me -- brim limit 500/day
 """.replace("\n", "|")
     .strip("|")
@@ -400,6 +401,46 @@ def test_an_agent_cannot_edit_brim_or_the_settings_of_hooks(agent: Agent) -> Non
     for name in (*fine, "src/brim/config.yaml", ".brim/behaviors.jsonl", ".codex/AGENTS.md", "hooks.json"):
         assert not agent.tool("Write", file_path=str(agent.project / name)).deny, name
     assert not agent.tool("Read", file_path=str(home / ".brim" / "config.yaml")).deny
+
+
+CHANGES = """
+rm -rf ~/.brim|rm ~/.brim/brim.db|rm ~/.brim/*.db|mv ~/.brim /tmp/x|cd ~/.brim && rm brim.db|cd ~ && rm .brim/brim.db
+echo x > ~/.brim/config.yaml|echo x >> $HOME/.brim/config.yaml|cat a > "${HOME}/.claude/settings.json"
+tee ~/.brim/paused|sed -i s/a/b/ ~/.claude/settings.json
+perl -pi -e s/a/b/ ~/.codex/hooks.json|cp /tmp/a ~/.gemini/settings.json
+sqlite3 ~/.brim/brim.db 'delete from spend_limits'|dd if=/dev/null of=$HOME/.brim/brim.db|chmod -x ~/.brim/bin/hook
+find ~/.brim -delete|find ~/.brim -name '*.db' -exec rm {} +|curl -o ~/.brim/config.yaml http://127.0.0.1/x
+python3 -c 'open("{home}/.brim/brim.db", "w")'|bash -c 'rm ~/.brim/brim.db'|sudo rm ~/.brim/brim.db|ln -s ~/.brim /tmp/l
+touch .claude/settings.local.json|echo '{}' > .claude/settings.json|rm -r .brim|rm -r ~/.claude|mv .codex x
+git checkout .claude/settings.json|git -C ~/.brim clean -fdx|truncate -s0 innocent/brim.db
+awk 1 a > ~/.brim/config.yaml|echo ' ; rm ~/.brim/brim.db
+jq . a | tee .claude/settings.json|tar xf a.tar -C ~/.brim|: > ~/.brim/brim.db|sed -n 'w /x' ~/.brim/config.yaml -i
+"""
+READS = """
+cat ~/.brim/config.yaml|ls -la ~/.brim|grep -n hook ~/.claude/settings.json|jq .hooks .claude/settings.json | head -3
+git -C . diff .claude/settings.json|git add .claude/settings.json|wc -c ~/.brim/brim.db|find ~/.brim -name '*.log'
+sed -n 1,20p ~/.claude/settings.json|cat .claude/settings.json > /tmp/copy.json|mkdir -p .claude/commands
+rm .claude/CLAUDE.md|cp .vscode/settings.json x|sed -i s/a/b/ config.toml|rm -r src/brim|echo "edit ~/.brim/config.yaml"
+stat ~/.brim/brim.db|cargo build --config .cargo/config.toml|cp ~/.claude/settings.json /tmp/backup.json
+diff .claude/settings.json /tmp/b.json|git commit -m "Explain ~/.brim/config.yaml"|touch src/.brimrc|cat ~/.brim/log/hook.log | tail -5|ls .claude .codex
+"""
+
+
+def lines_of(text: str) -> list[str]:
+    found = text.strip().replace(" | ", " \0 ").replace("\n", "|").split("|")
+    return [each.replace("\0", "|") for each in found]
+
+
+@pytest.mark.parametrize("command", lines_of(CHANGES))
+def test_an_agent_cannot_change_brim_or_the_settings_of_hooks_by_a_command(agent: Agent, command: str) -> None:
+    os.symlink(agent.home / ".brim", agent.project / "innocent")
+    found = agent.tool("Bash", command=command.replace("{home}", str(agent.home)))
+    assert found.deny.startswith("Your user doesn't allow agents ")
+
+
+@pytest.mark.parametrize("command", lines_of(READS))
+def test_commands_that_only_read_them_are_fine(agent: Agent, command: str) -> None:
+    assert not bash(agent, command)
 
 
 def test_a_person_can_turn_that_off_and_a_project_cannot(agent: Agent) -> None:

@@ -143,6 +143,12 @@ def test_tools_that_no_list_names_are_held_too(agent: Agent) -> None:
     assert [bool(look(number)) for number in range(6)] == [False] * 5 + [True]
 
 
+def test_a_sub_agent_sent_out_again_and_again_is_held(agent: Agent) -> None:
+    given = {"description": "Find it", "prompt": "Find the settings of the mail queue.", "subagent_type": "Explore"}
+    reasons = [agent.make("Task", given, "I could not find them.") for _ in range(6)]
+    assert ("gave the same result 5 times" in reasons[5], any(reasons[:5])) == (True, False)
+
+
 @pytest.mark.parametrize(
     ("name", "given", "out"),
     [
@@ -152,6 +158,7 @@ def test_tools_that_no_list_names_are_held_too(agent: Agent) -> None:
         ("Bash", {"command": "./job 17"}, "RUNNING"),
         ("BashOutput", {"bash_id": "b1"}, "no new output"),
         ("mcp__deploy__get_job", {"id": 17}, '{"state": "in_progress"}'),
+        ("mcp__ci__get_build", {"number": 812}, '{"state": "scheduled", "jobs": []}'),
         ("mcp__deploy__get_job", {"id": 17}, "built 45%"),
         ("mcp__browser__click", {"selector": "#next"}, "Clicked #next"),
         ("mcp__browser__screenshot", {}, ""),

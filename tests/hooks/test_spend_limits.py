@@ -71,6 +71,27 @@ def test_a_clock_that_is_set_back_a_day_opens_nothing(sitting: Sitting) -> None:
     assert before(sitting) == {}
 
 
+@pytest.mark.parametrize("jump", [-DAY, -10 * DAY, 10 * DAY])
+def test_a_clock_that_was_wrong_and_is_put_right_opens_nothing(sitting: Sitting, jump: float) -> None:
+    allow(sitting, "0.01/day")
+    sitting.used("m1", 4_000)
+    sitting.tool("Read", {"file_path": "a"})
+    sitting.now = NOW + jump
+    with open_ledger(str(sitting.home / "brim.db"), clock=lambda: sitting.now) as ledger:
+        ledger.record("shop", "elsewhere", 1)
+    sitting.now = NOW
+    assert "of $0.01 is spent today" in reason(before(sitting))
+    sitting.now = NOW + DAY
+    assert before(sitting) == {}
+
+
+def test_a_project_with_the_name_of_a_deleted_one_has_no_limit(sitting: Sitting) -> None:
+    gone = sitting.project.parent / "elsewhere" / sitting.project.name
+    with open_ledger(str(sitting.home / "brim.db"), clock=lambda: sitting.now) as ledger:
+        ledger.allow(ledger.project(str(gone)), "0/day")
+    assert before(sitting) == {}
+
+
 def test_a_day_ends_in_the_zone_in_which_the_limit_was_set(sitting: Sitting) -> None:
     with open_ledger(str(sitting.home / "brim.db"), clock=lambda: sitting.now) as ledger:
         ledger.allow("*", "0.01/day", zone="Asia/Tokyo")  # 17:00 there, and 8:00 in UTC

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from brim.errors import InputError, LimitReached
 from brim.spend import Raise, lineage
+from brim.spend.periods import bounds
 from brim.store import open_ledger
 from brim.store.ledger import StoredLedger
 from brim.tracking.notices import Notice
@@ -163,6 +164,43 @@ def test_a_clock_that_is_set_back_gives_no_money_back(ledger: StoredLedger, cloc
     clock.now -= back
     ledger.record("shop", "b", 450)
     refused(ledger, "shop")
+
+
+@pytest.mark.parametrize("back", [DAY, 3600.0, 10 * DAY, 400 * DAY])
+def test_money_is_not_forgotten_when_the_clock_is_put_right(ledger: StoredLedger, clock: Clock, back: float) -> None:
+    ledger.allow("shop", "0.001/day")
+    ledger.record("shop", "a", 950)
+    for jump in (-back, back):
+        clock.now += jump
+        refused(ledger, "shop")
+        ledger.record("shop", f"while at {clock.now}", 1)
+    clock.now += DAY
+    assert ledger.reserve("shop", 1).state == "open"
+
+
+@pytest.mark.parametrize("ahead", [DAY, 10 * DAY, 400 * DAY])
+def test_money_is_not_forgotten_after_a_clock_was_ahead(ledger: StoredLedger, clock: Clock, ahead: float) -> None:
+    ledger.allow("shop", "0.001/day")
+    ledger.record("shop", "a", 950)
+    clock.now += ahead
+    ledger.record("shop", "b", 1)
+    ledger.fold()
+    clock.now -= ahead
+    assert only(ledger, "shop").spent == 951
+    refused(ledger, "shop")
+    clock.now += DAY
+    assert only(ledger, "shop").spent == (1 if ahead == DAY else 0)
+
+
+def test_a_clock_that_is_corrected_does_not_count_what_was_spent_before_the_limit(
+    ledger: StoredLedger, clock: Clock
+) -> None:
+    ledger.record("shop", "a", 5_000)
+    clock.now += 3600
+    ledger.allow("shop", "0.001/day")
+    clock.now -= 2
+    ledger.record("shop", "b", 10)
+    assert only(ledger, "shop").spent == 10
 
 
 def test_everything_is_a_scope(ledger: StoredLedger) -> None:
@@ -340,9 +378,21 @@ def test_two_projects_of_one_name_are_two(ledger: StoredLedger, tmp_path: Path) 
     assert ledger.project(two) == other
     assert ledger.project(three, claim=False) not in ("shop", other)
     assert ledger.projects() == {"shop": one, other: two}
-    os.rename(one, tmp_path / "a" / "old")
-    assert ledger.project(three) == "shop"  # as if it had been moved there
-    assert ledger.projects() == {"shop": three, other: two}
+
+
+def test_a_project_of_the_same_name_inherits_nothing_from_a_deleted_one(ledger: StoredLedger, tmp_path: Path) -> None:
+    gone, other = (str(tmp_path / name / "shop") for name in "ab")
+    os.makedirs(gone)
+    ledger.allow(ledger.project(gone), "0.001/day")
+    ledger.record("shop", "a", 950)
+    os.rename(gone, tmp_path / "a" / "old")
+    os.makedirs(other)
+    scope = ledger.project(other)
+    assert scope != "shop"
+    assert (ledger.allowances(scope), ledger.status(scope).spent) == ([], 0)
+    os.makedirs(gone)  # the same place again is the same project
+    assert ledger.project(gone) == "shop"
+    refused(ledger, "shop")
 
 
 def test_a_long_name_is_cut(ledger: StoredLedger, tmp_path: Path) -> None:
@@ -417,3 +467,34 @@ def test_what_is_admitted_never_exceeds_a_limit_in_any_period(
                 assert each.taken <= (each.limit.amount or 0) + sum(
                     row.charged_tokens if each.unit == "tokens" else row.charged for row in counted if row.overrun
                 )
+
+
+_JUMPS = st.sampled_from([-400.0, -31, -8, -1, -0.04, 0, 0.04, 1, 8, 31, 400])
+
+
+@settings(max_examples=60, suppress_health_check=list(HealthCheck), deadline=None)
+@given(
+    steps=st.lists(st.tuples(_JUMPS, st.integers(0, 9), st.booleans()), min_size=3, max_size=20),
+    zone=st.sampled_from(["UTC", "Europe/Berlin", "Asia/Tokyo", "America/Los_Angeles"]),
+    is_folded=st.booleans(),
+)
+def test_no_change_of_the_clock_makes_a_limit_forget_what_was_recorded_in_its_period(
+    steps: list[tuple[float, int, bool]], zone: str, is_folded: bool, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    clock, made = Clock(), []
+    clock.now = 20_000 * DAY + 100
+    with open_ledger(str(tmp_path_factory.mktemp("ledger") / "money.db"), clock=clock) as ledger:
+        for ceiling in ("1/day", "1/week", "1/month", "1"):
+            ledger.allow("*" if ceiling == "1/week" else "shop", ceiling, zone=zone)
+        for number, (days, amount, is_read) in enumerate(steps):
+            clock.now += days * DAY
+            if amount:
+                ledger.record("shop/a", f"r{number}", amount)
+                made.append((clock.now, amount))
+            if is_folded:
+                ledger.fold()
+            for each in ledger.allowances() if is_read else ():
+                starts, ends = bounds(each.period, zone, clock.now)
+                inside = [cost for time, cost in made if ends is None or starts <= time < ends]
+                assert each.spent >= sum(inside), each
+                assert ends is None or each.ends == ends

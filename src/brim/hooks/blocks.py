@@ -24,6 +24,8 @@ _BLOCKING = """
 """
 _SETTINGS = ("settings.json", "settings.local.json", "hooks.json", "config.toml")
 """Files in which an agent's hooks are set, or turned off."""
+_NAMED = ("brim", *_SETTINGS, ".claude", ".codex", ".gemini")
+"""What a command names that is about them, or about the folders that they are in."""
 _UNQUOTED = str.maketrans("", "", "'\"\\\n")
 _UNSURE = frozenset("*?[{'\"\\/~")
 """What lets a part of a pattern differ from what stands in a call."""
@@ -103,6 +105,8 @@ class Pending:
     @property
     def may_touch_brim(self) -> bool:
         """Whether a look lets it seem possible that this call is about brim or the settings of hooks."""
-        if "brim" in self.text or "brim" in self.seen or any(path.endswith(_SETTINGS) for path in self.real):
+        if "brim" in self.seen or any(path.endswith(_SETTINGS) for path in self.real):
+            return True
+        if self.text and (self.workspace.home in self.text or any(map(self.text.__contains__, _NAMED))):
             return True
         return bool(self.paths) and os.path.realpath(self.workspace.home).lower() in self.seen

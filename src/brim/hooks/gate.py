@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from brim.hooks.event import Answer, HookCall
     from brim.hooks.state import HookWorkspace
     from brim.spend.periods import Allowance
-    from brim.store.books import Scope
+    from brim.store.books import Books, Scope
     from brim.store.database import Database
 
 MAIN = "main"
@@ -32,6 +32,11 @@ _UUID, _VERSION = 36, 14
 _COLUMNS = "scope, given, base, amount, is_default, state, warned, spent, reserved"
 _HOLDS = "state <> 'open' OR spent + reserved >= amount - min(base / 20, 500000)"
 """Whether a limit may hold a call, before anything is imported: see ``brim.spend.limits.Limit.held``."""
+_WAS_LATER = (
+    "EXISTS (SELECT 1 FROM spend_answers AS noted WHERE noted.scope = spend_limits.scope AND answer = 'set back' "
+    "AND noted.amount >= ends)"
+)
+"""Whether the clock was set back from a later period: then that one may have sums already."""
 _LIMITS = "FROM spend_limits WHERE scope IN ('*', ?1, ?2, ?3)"
 
 
@@ -124,7 +129,8 @@ def _look(call: HookCall, workspace: HookWorkspace) -> tuple[bool, bool]:
         values: tuple[object, ...] = _scopes_of(call, workspace)
         sql = f"SELECT {_HOLDS} FROM spend_scopes {_limited(by_default)}"  # noqa: S608 - conditions without values
         if database.version >= LIMITS_SINCE:
-            sql += f" UNION ALL SELECT (ends IS NULL OR ends > ?4) AND ({_HOLDS} OR unit = 'percent') {_LIMITS}"
+            holds = f"CASE WHEN ends <= ?4 THEN {_WAS_LATER} ELSE {_HOLDS} OR starts > ?4 OR unit = 'percent' END"
+            sql += f" UNION ALL SELECT {holds} {_LIMITS}"
             values = (*values, workspace.now)
         rows = database.rows(sql, values)
     return by_default or bool(rows), by_default or any(row[0] for row in rows)
@@ -148,7 +154,7 @@ def limits_of(call: HookCall, workspace: HookWorkspace) -> list[Scope | Allowanc
     if database is None or not _look(call, workspace)[0]:
         return []
     from brim.spend.limits import Limit
-    from brim.store.books import LIMIT_COLUMNS, Scope, allowance_of, scope_of
+    from brim.store.books import LIMIT_COLUMNS, Books, Scope, allowance_of, scope_of
 
     names = _scopes_of(call, workspace)
     rows = database.rows(f"SELECT {_COLUMNS} FROM spend_scopes {_limited(default is not None)}", names)  # noqa: S608
@@ -163,12 +169,13 @@ def limits_of(call: HookCall, workspace: HookWorkspace) -> list[Scope | Allowanc
     ]
     if database.version >= LIMITS_SINCE:
         rows = database.rows(f"SELECT {LIMIT_COLUMNS} {_LIMITS}", names)
-        limited += _allowances([allowance_of(row, database.path) for row in rows], call, workspace, names)
+        kept = [allowance_of(row, database.path) for row in rows]
+        limited += _allowances(kept, Books(database, workspace.now, 0), call, workspace, names)
     return limited
 
 
 def _allowances(
-    kept: list[Allowance], call: HookCall, workspace: HookWorkspace, names: tuple[str, str, str]
+    kept: list[Allowance], books: Books, call: HookCall, workspace: HookWorkspace, names: tuple[str, str, str]
 ) -> list[Allowance]:
     """Return the limits per period as they stand now, with the limits of a session that has spent nothing yet."""
     kinds = {(each.period, each.unit) for each in kept if not each.is_pattern}
@@ -179,7 +186,7 @@ def _allowances(
 
             found += plan_limits(each, call.agent, workspace.home, workspace.environ, workspace.now)
         elif not each.is_pattern:
-            found.append(each.seen(workspace.now))
+            found.append(books.standing(each) if books.was_set_back(each) else each.seen(books.now))
         elif (each.period, each.unit) not in kinds and (each.period == "session" or call.sub_agent):
             found.append(each.of(names[1] if each.period == "session" else names[2]))
     return found

@@ -33,6 +33,7 @@ _END = (
     r"|prefer|ask|write|put|let|go|add|create|edit|change|make|do|it|they|we|i|because|as|only|always)\b"
     r"|\b(?:without|unless|until|except|but|before|after|because|since|so|instead(?!\s+of)|which|if|when)\b"
 )
+_EXEMPT = r"(?i)\b(?:outside|except|unless|other\s+than)\b([^.;!?\n]*)"
 _CLOSED = (
     r"(?i)(?:^|[.;!?]\s|\n)([^.;!?\n]*?\S*)\s(?:is|are)\s(?:strictly\s)?"
     r"(?:forbidden|prohibited|off[- ]limits|read-only|not\s(?:allowed|permitted))"
@@ -105,7 +106,7 @@ class Doing(Record):
         for program, *given in (part.named for part in found):
             plain = [word for word in given if not word.startswith("-")]
             if program in _CHANGERS:
-                touched += plain
+                touched += plain[-1:] if program in ("cp", "rsync") else plain  # the others stay as they are
             elif program == "git" and plain[:1] in (["rm"], ["mv"]):
                 touched += plain[1:]
             elif program == "git" and plain[:1] in (["add"], ["commit"]):
@@ -120,7 +121,18 @@ def mention(rule: Behavior, doing: Doing) -> str:
     for file in doing.files:
         if any(matches(file, pattern) for pattern in named):
             return file
+    if _is_exempt(rule.canonical, doing):
+        return ""
     return next((found for said in _against(rule.canonical) if (found := _in(said, doing))), "")
+
+
+def _is_exempt(text: str, doing: Doing) -> bool:
+    """Whether the call changes only what *text* makes an exception of: "outside build/"."""
+    names = [
+        word.strip(".'’/") for said in re.findall(_EXEMPT, text) for word in re.findall(_WORD, said) if "/" in word
+    ]
+    files = [file.rstrip("/") for file in (*doing.files, *doing.touched)]
+    return bool(files) and all(any(file == name or matches(file, f"{name}/**") for name in names) for file in files)
 
 
 def _against(text: str) -> Iterator[str]:
@@ -137,8 +149,11 @@ def _in(said: str, doing: Doing) -> str:
     quoted = [(one or other).strip() for one, other in re.findall(_QUOTED, said)]
     bare = [word.strip(".'’") for word in re.findall(_WORD, re.sub(_QUOTED, " ", said))]
     names: list[str] = [*quoted, *(word for word in bare if _is_name(word))]
+    code = re.findall(rf"\bin\s`?({_CODE})", said)
+    places = [place for place in code if language_of(place) is None]  # "setState in build()"
     for name in names:
-        if _changes(name, said, doing) or _writes(name, doing):
+        is_written = name not in places and all(_writes(each, doing) for each in (name, *places))
+        if is_written or _changes(name, said, doing):
             return name
     if not doing.parts:
         return ""
@@ -229,15 +244,20 @@ def _verb(words: list[str], part: Part) -> str:
         if word in VERBS and (does == word.removeprefix("force-") or program.split(".")[0] == word):
             if forced and not any(_same(each, flag) for each in given for flag in ("-f", "--force")):
                 return ""
-            return "" if _is_elsewhere(words, plain) else word
+            return "" if _is_elsewhere(words, given) else word
         if word not in VERBS and word not in ADVERBS:
             break
     return ""
 
 
-def _is_elsewhere(words: list[str], plain: list[str]) -> bool:
-    """Whether a push goes to another branch than the one that the rule names."""
-    if plain[:1] != ["push"] or len(plain) < 3 or "to" not in words:
+def _is_elsewhere(words: list[str], given: list[str]) -> bool:
+    """Whether something else is pushed than the rule names, or to another branch."""
+    plain = [word for word in given if not word.startswith("-")]
+    if plain[:1] != ["push"]:
+        return False
+    if "tags" in words:
+        return not any("tags" in word for word in given)
+    if len(plain) < 3 or "to" not in words:
         return False
     named = [word for word in words[words.index("to") + 1 :] if word not in ("the", "a", "branch")]
     to = plain[2].rpartition(":")[2]

@@ -6,7 +6,10 @@ These blocks are built in. A person turns them off with the setting ``hooks.prot
 from __future__ import annotations
 
 import os
+import re
 
+from brim.behaviors.programs import WRAPPERS
+from brim.behaviors.shell import SHELLS
 from brim.config.places import home_folder
 
 TYPE_CHECKING = False
@@ -56,13 +59,64 @@ LOOSENING: Mapping[str, tuple[str, ...]] = {
 _HARMLESS = ("--help", "-h", "--dry-run", "--list", "--off")
 _MONEY = ("limit", "ledger", "spend")
 """Commands that only show something if they are given nothing."""
-_REFUSED = (*_MONEY, "connect", "feedback", "merge", "dedupe", "review", "upgrade", "init", "run")
+_REFUSED = (*_MONEY, "learn", "connect", "feedback", "merge", "dedupe", "review", "upgrade", "init", "run")
 """Commands that brim itself refuses where they loosen something: it has to know that an agent asks."""
 _LAUNCHERS = ("uv", "uvx", "pipx", "poetry", "pdm", "hatch", "rye", "pixi", "conda", "mise")
 _SIGNS = ("CLAUDECODE", "CLAUDE_CODE_", "CODEX_", "GEMINI_CLI", "OPENCODE", "AI_AGENT", "BRIM_")
 """Variables by which brim knows that an agent asks it, and for which home."""
 _HIDING = {"env": ("-i", "-"), "exec": ("-c",), **dict.fromkeys(("sudo", "doas", "runuser", "systemd-run"), ("",))}
 """Commands that run another one without those variables, and the word that makes them; empty is always."""
+
+_READERS = (
+    *("ls", "cat", "head", "tail", "less", "more", "bat", "stat", "file", "find", "fd", "tree", "wc", "du", "which"),
+    *("grep", "egrep", "fgrep", "rg", "ag", "sed", "awk", "jq", "yq", "readlink", "realpath", "diff", "cmp", "cut"),
+    *("sort", "uniq", "echo", "printf", "test", "[", "md5sum", "sha256sum"),
+)
+"""Programs that only read the files they are given, unless ``_CHANGING`` says otherwise."""
+_CHANGING = {
+    "sed": r"-[a-zA-Z]*i|--in-place",
+    "find": r"-delete|-exec|-ok|-fprint|-fls",
+}
+"""Options that make them change something."""
+_GIT_READS = ("add", "blame", "check-ignore", "commit", "diff", "grep", "log", "ls-files", "show", "status")
+_INSIDE = frozenset((*SHELLS, *WRAPPERS, "eval"))
+"""Programs that run another one, which is among the commands too."""
+_WHOLE = (".brim", ".claude", ".codex", ".gemini")
+"""Folders that hold such files: they may not be removed or moved."""
+_MOST_WORDS = 2_000
+_WRITTEN = r">>?\|?\s*([^\s;&|<>()]+)"
+_PATH = r"[^\s'\"`=:,;()\[\]{}<>|&]+"
+
+
+def changing_command(commands: list[list[str]], text: str, folder: str, workspace: HookWorkspace) -> str:
+    """Return the protected file that one of *commands*, run in *folder*, may change; empty if there is none.
+
+    *text* is all of it, without quotes. Every file that is named counts, unless the command is known only to read it.
+    """
+    home = home_folder(workspace.environ)
+    named: list[tuple[str, str]] = [("", word) for word in re.findall(_WRITTEN, text)]
+    for program, *given in commands:
+        if not program:  # it can't be parsed
+            named += [("", word) for word in text.split()]
+        elif program not in _INSIDE and _may_change(program, given):
+            named += [(program, word) for word in (given[-1:] if program == "cp" else given)]
+    for program, word in named[:_MOST_WORDS]:
+        for each in re.findall(_PATH, word.replace("${HOME}", "~").replace("$HOME", "~")):
+            path = os.path.join(folder, home + each[1:] if each[:2] in ("~", "~/") else each)
+            real = os.path.realpath(path) if "\0" not in path else ""
+            is_whole = program in ("rm", "mv") and os.path.basename(real) in _WHOLE
+            if is_whole or real == os.path.realpath(workspace.home) or is_protected(real, workspace):
+                return word
+    return ""
+
+
+def _may_change(program: str, given: list[str]) -> bool:
+    if program == "git":
+        told = [word for before, word in zip(["", *given], given, strict=False) if before not in ("-C", "-c")]
+        return next((word for word in told if word[:1] != "-"), "") not in _GIT_READS
+    if program in _CHANGING:
+        return any(re.match(_CHANGING[program], word) for word in given)
+    return program not in _READERS
 
 
 def loosening_command(commands: list[list[str]], text: str) -> str:

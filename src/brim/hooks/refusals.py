@@ -9,7 +9,7 @@ from brim.behaviors.blocks import commands_of, refused_command, refused_path, re
 from brim.config.places import home_folder
 from brim.errors import StoreError
 from brim.hooks.event import Answer
-from brim.hooks.protection import is_protected, loosening_command
+from brim.hooks.protection import changing_command, is_protected, loosening_command
 from brim.hooks.state import log
 from brim.store.events import Event
 from brim.store.trust import ONCE, OWN, SESSION, is_allowed, use_up
@@ -35,8 +35,11 @@ def refusal(pending: Pending, found: list[tuple[str, str, str]]) -> Answer | Non
     ]
     if pending.may_touch_brim and pending.workspace.config["hooks.protect"]:
         paths = zip(pending.paths, pending.real, strict=True)
-        what = loosening_command(commands, pending.text) or next(
-            (path for path, real in paths if is_protected(real, pending.workspace)), ""
+        workspace, folder = pending.workspace, pending.call.cwd or pending.workspace.cwd
+        what = (
+            loosening_command(commands, pending.text)
+            or next((path for path, real in paths if is_protected(real, workspace)), "")
+            or changing_command(commands, pending.text, folder, workspace)
         )
         blocked += [Blocked(pending, what)] if what else []
     refused = [each for each in blocked if not each.permission] or [each for each in blocked if not each.use()]

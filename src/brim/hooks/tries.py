@@ -40,7 +40,7 @@ PASSING = 2
 _MOST_STEPS = 120
 _WIDEST = 200
 _PENDING = (
-    r"(?i)\b(?:running|pending|queued|waiting|starting|processing|in[ _-]progress)\b"
+    r"(?i)\b(?:running|pending|queued|scheduled|waiting|starting|provisioning|processing|in[ _-]progress)\b"
     r"|\bnot (?:yet )?(?:ready|finished)\b|\b\d\d?(?:\.\d+)?\s?%"
 )
 _LOG = r"\.(?:log|out|output)\b"
@@ -133,7 +133,11 @@ class Tries:
         key = _key(step)
         if HELD in step.result.text:
             self._last, self._failures = [], {}
-        elif not step.is_try or step.outcome.kind in ("permission", "interrupt", "cascade"):
+        elif not (step.is_try or step.call.tool == "agent") or step.outcome.kind in (
+            "permission",
+            "interrupt",
+            "cascade",
+        ):
             return
         elif _waits(step):  # what changes with time may have changed; what a check looks at has not
             self._last = []

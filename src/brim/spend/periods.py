@@ -37,7 +37,6 @@ _SAID = {
 _WINDOWS = {"h": 60, "d": 1440, "m": 1}
 _EXAMPLES = "5/day, 20/week, 100/month, 2/session, 2M tokens/day or 90%/5h"
 _FACTORS = {"k": 10**3, "m": 10**6, "b": 10**9}
-_LONGEST = {DAY: 1, WEEK: 7, MONTH: 31}
 SECONDS_PER_DAY = 86_400.0
 
 
@@ -292,18 +291,17 @@ class Allowance(Record):
         return self.replace(limit=Limit(self.limit.given, self.limit.base), spent=0, reserved=0)
 
     def at(self, now: float) -> Allowance:
-        """Return it as it is at *now*: in the next period if this one has ended.
+        """Return it in the period of *now*, which may be a later or, if the clock was set back, an earlier one.
 
-        If the clock was set back, the period goes on and counts what is spent now. If it was set back by more than a
-        period, the end was made by a wrong clock.
+        What was spent in a period that the clock has gone back from still counts. What the ledger recorded in the
+        other period is for the caller to add.
         """
-        if self.is_over(now):
-            starts, ends = self._bounds(now)
-            return self.seen(now).replace(starts=starts, ends=ends)
-        if now >= self.starts:
+        if self.starts <= now and not self.is_over(now):
             return self
-        is_near = now >= self.starts - _LONGEST.get(self.period, 0) * SECONDS_PER_DAY
-        return self.replace(starts=now - SECONDS_PER_DAY, ends=self.ends if is_near else self._bounds(now)[1])
+        starts, ends = self._bounds(now)
+        if ends == self.ends:  # set back to before the limit was set: what is spent from now on counts
+            return self.replace(starts=now - SECONDS_PER_DAY)
+        return self.seen(now).replace(starts=starts, ends=ends)
 
     def of(self, scope: str) -> Allowance:
         """Return this pattern as the limit of the session or sub-agent *scope*."""

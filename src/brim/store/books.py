@@ -64,6 +64,8 @@ SCOPE_COLUMNS = "scope, given, base, amount, is_default, state, warned, spent, r
 _SCOPE = f"SELECT {SCOPE_COLUMNS} FROM spend_scopes"  # noqa: S608 - the names above
 LIMIT_COLUMNS = "scope, period, unit, given, base, amount, state, warned, spent, reserved, zone, starts, ends"
 _LIMIT = f"SELECT {LIMIT_COLUMNS} FROM spend_limits"  # noqa: S608 - the names above
+SET_BACK = "set back"
+"""Noted among the answers when the clock leaves a period for an earlier one, with the end of the one it leaves."""
 UNLIMITED = Limit()
 
 
@@ -111,6 +113,8 @@ class Books:
         """The limits that stand on each scope that was looked at."""
         self._allowances: dict[tuple[str, str, str], Allowance] = {}
         self._moved: set[tuple[str, str, str]] = set()
+        self._left: dict[tuple[str, str, str], float] = {}
+        """When the periods end from which the clock was set back to an earlier one."""
         self.notices: list[Notice] = []
         """What is to be told when everything is written."""
 
@@ -260,20 +264,40 @@ class Books:
         where = f"WHERE {under} AND period = ?1 AND unit = ?2 AND scope LIKE '%/%' AND {more}"
         self._database.run(f"{sql} {where}", (pattern.period, pattern.unit, pattern.scope, *values))
 
+    def standing(self, kept: Allowance) -> Allowance:
+        """Return *kept* as it stands now. If the clock was in this period before, what was recorded then counts."""
+        found = kept.at(self.now)
+        return self._with_past(found) if found.ends != kept.ends and self.was_set_back(kept) else found
+
+    def was_set_back(self, kept: Allowance) -> bool:
+        """Whether the clock was set back: to before the period of *kept*, or from a later one to it."""
+        if not kept.is_over(self.now):
+            return self.now < kept.starts
+        noted = "SELECT 1 FROM spend_answers WHERE scope = ? AND answer = ? AND amount >= ? LIMIT 1"
+        return bool(self._database.rows(noted, (kept.scope, SET_BACK, kept.ends)))
+
     def _with_past(self, allowance: Allowance) -> Allowance:
-        """Return *allowance* with what was spent and reserved in its scope since it starts."""
+        """Return *allowance* with what was spent and reserved in its scope since it starts, and until it ends."""
         everywhere = allowance.scope == EVERYWHERE
-        where = "WHERE" if everywhere else f"{below(allowance.scope, 2)} AND"
-        values = (allowance.starts,) if everywhere else (allowance.starts, allowance.scope)
+        where = "WHERE" if everywhere else f"{below(allowance.scope, 3)} AND"
+        ends = float("inf") if allowance.ends is None else allowance.ends
+        values = (allowance.starts, ends) if everywhere else (allowance.starts, ends, allowance.scope)
         column = "tokens" if allowance.unit == TOKENS else "amount"
-        open_sum = f"SELECT coalesce(sum({column}), 0) FROM reservations {where} state = 'open' AND made_at >= ?1"  # noqa: S608
-        spent_sum = f"SELECT coalesce(sum({column}), 0) FROM spend_entries {where} time >= ?1"  # noqa: S608
-        folded = f"SELECT coalesce(sum({column}), 0) FROM spend_days {where} day * 86400.0 >= ?1"  # noqa: S608
+        total = f"SELECT coalesce(sum({column}), 0) FROM"
+        open_sum = f"{total} reservations {where} state = 'open' AND made_at >= ?1 AND made_at < ?2"
+        spent_sum = f"{total} spend_entries {where} time >= ?1 AND time < ?2"
+        # Days that the period only touches count whole: they are folded only if the clock was far ahead.
+        folded = f"{total} spend_days {where} (day + 1) * 86400.0 > ?1 AND day * 86400.0 < ?2"
         reserved, spent, old = (self._database.row(sql, values)[0] for sql in (open_sum, spent_sum, folded))
-        return allowance.replace(spent=max(0, spent + old), reserved=reserved)
+        return allowance.replace(
+            spent=max(0, allowance.spent + spent + old), reserved=allowance.reserved + max(0, reserved)
+        )
 
     def _take(self, row: Any) -> None:
-        self.put(allowance_of(row, self._database.path).at(self.now))
+        kept = allowance_of(row, self._database.path)
+        found = self.put(self.standing(kept))
+        if kept.ends is not None and found.ends is not None and found.ends < kept.ends:
+            self._left[kept.key] = kept.ends
 
     # Writing ----------------------------------------------------------------------------------------------------
 
@@ -353,6 +377,8 @@ class Books:
                 (scope.name, given, base, amount, scope.is_default, state, warned, scope.spent, scope.reserved),
             )
         for each in [self._allowances[key] for key in sorted(self._moved)]:
+            if each.key in self._left:
+                self.answered(each.scope, SET_BACK, int(self._left[each.key]))
             limit = each.limit.to_dict().values()
             self._database.run(
                 f"INSERT OR REPLACE INTO spend_limits ({LIMIT_COLUMNS}) "  # noqa: S608

@@ -128,19 +128,23 @@ class Limits:
                 raise InputError(f"{name[:200]}: there is no such folder")
             return self.ledger.project(place, claim=not known)
         called = name if "/" in name else segment(name)
-        named = [scope for scope, place in projects.items() if name_of(place) == called]
+        named = sorted(each for each in {*projects.values(), self._place} if each and name_of(each) == called)
+        named = [each for each in named if os.path.isdir(each)] or named
         if len(named) > 1:
-            paths = " or ".join(projects[scope] for scope in named)
+            paths = " or ".join(named)
             raise InputError(f"{len(named)} projects are called {name}. Which one? Write its path instead: {paths}")
-        if named or self._knows(name):
-            return named[0] if named else name
+        if named:
+            return self.ledger.project(named[0], claim=not known)
+        if self._knows(name):
+            return name
         if "/" in name and os.path.isdir(name):
             return self.scope(os.path.realpath(name), known=known)
-        here = name_of(self._place)
-        if called == here:
-            return self.ledger.project(self._place, claim=not known)
         names = sorted(
-            {here, *map(name_of, projects.values()), *(each.scope for each in self.ledger.statuses(most=MOST))}
+            {
+                name_of(self._place),
+                *map(name_of, projects.values()),
+                *(each.scope for each in self.ledger.statuses(most=MOST)),
+            }
         )
         raise _unknown(name, names)
 

@@ -127,8 +127,7 @@ def name_of(place: str) -> str:
 def scope_at(database: Database | None, place: str) -> str:
     """Return the ledger's scope of the project at *place*: its name, if no other place has it.
 
-    Older versions used the name alone: the first place with that name takes over the scope. So does a project that was
-    moved, because its old place is gone.
+    Older versions used the name alone: the first place with that name takes over the scope.
     """
     name = name_of(place)
     if not place or database is None or database.version < LIMITS_SINCE:
@@ -136,9 +135,7 @@ def scope_at(database: Database | None, place: str) -> str:
     rows = dict(database.rows("SELECT place, scope FROM spend_projects WHERE place = ?1 OR scope = ?2", (place, name)))
     if place in rows:
         return str(rows[place])
-    if not any(os.path.isdir(other) for other in rows):
-        return name
-    return f"{name[:70]}-{sha256_hex(os.fsencode(place))[:8]}"
+    return name if not rows else f"{name[:70]}-{sha256_hex(os.fsencode(place))[:8]}"
 
 
 def segment(text: str, longest: int = LONGEST_NAME) -> str:

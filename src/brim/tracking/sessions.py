@@ -18,9 +18,9 @@ from io import FileIO
 from operator import attrgetter
 from typing import Any, BinaryIO, NamedTuple, Protocol, Self
 
-from brim.files import sha256_hex
 from brim.config.places import home_folder, user_folder
 from brim.errors import InputError
+from brim.files import sha256_hex
 from brim.models.usage import Tokens
 from brim.tracking.events import Event, RunTotal, StateSeen, Usage
 from brim.tracking.readers import AnyReader, format_of

@@ -111,6 +111,8 @@ def learn(options: Namespace) -> int:
         workspace.begin_project()
     with workspace.open() as scopes:
         replaces = _replaces(options, scopes, made)
+        if any(each.blocks or each.kind is BehaviorKind.CONSTRAINT for each in replaces):
+            need_person("replaces a constraint")
         with scopes.writing(scope):
             needed = 1.0 if options.force_new else threshold
             own = {"summary": options.summary, "priority": options.priority, "replaces": replaces}
