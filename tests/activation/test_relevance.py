@@ -76,5 +76,25 @@ def test_a_rule_for_a_language_waits_in_a_project_of_another() -> None:
 
 def test_it_is_said_that_a_rule_is_for_every_change() -> None:
     (rule,) = under("", "Run the formatter after every change.")
-    course = rank(Graph([rule]), context := Context(prompt="move the receipts"), now=0, always=False)
+    course = rank(Graph([rule]), context := Context(prompt="store the receipts"), now=0, always=False)
     assert explain(Graph([rule]), context, rule.id, now=0, course=course).outcome == "in: confirmed by task"
+
+
+def test_a_prompt_asks_for_things_and_a_rule_speaks_of_the_means() -> None:
+    rules = [*under("", "No literal strings in components."), *under("", "Wrap errors with context.")]
+    assert list(found(rules, "add a tooltip to the save button")) == [rules[0].id]
+
+
+def test_a_constraint_whose_words_say_when_waits_for_it() -> None:
+    ban = Behavior("dist", "dist", "constraint", "Never commit files under dist.")
+    always = Behavior("tone", "tone", "constraint", "Never answer in verse.")
+    graph = Graph([ban, always])
+    assert [each.id for each in rank(graph, Context(), now=0).activations()] == ["tone"]
+    assert "dist" in [each.id for each in rank(graph, Context(prompt="commit this"), now=0).activations()]
+
+
+def test_a_rule_far_behind_the_best_is_left_out() -> None:
+    harbour = "Ropes, nets, sails, boats, crates, barrels, anchors, gulls, cranes, ferries and seals belong to the harbour."
+    rules = under("", *(f"Receipts of parcel{n} have a stamp and a seal." for n in range(3)), harbour)
+    assert rules[3].id in found(rules, "draw the seals")
+    assert rules[3].id not in found(rules, "stamp and seal the receipts of parcel0, parcel1 and parcel2")

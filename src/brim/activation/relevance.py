@@ -14,7 +14,6 @@ from math import log
 from brim.activation.engine import Course, Neighbourhood
 from brim.activation.parameters import DEFAULTS
 from brim.activation.source import filed_under, looked_up
-from brim.behaviors.behavior import BehaviorKind
 from brim.behaviors.when import EDITING
 from brim.record import Record
 
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 ALWAYS = ""
 """The term of a rule without declared conditions."""
 ANYWHERE = "*"
-"""The term of what a session is told when it begins: constraints, and rules without any condition."""
+"""The term of what a session is told when it begins: rules without any condition, declared or inferred."""
 INFERRED = "~"
 """What the term of an inferred condition begins with."""
 LANGUAGE = "~language"
@@ -51,10 +50,12 @@ DECLARED = 4.0
 """The score of a declared condition that is confirmed."""
 HALF = 4.0
 """The score at which relevance is one half: about that of one rare word."""
-SHARE = 0.05
+SHARE = 0.2
 """A rule is relevant from this share of the mean score of the best three."""
-LEAST, LEAST_OF_CALL = 0.8, 3.0
-"""And from this score; the second for a tool call, which is told only what is surely about it."""
+LEAST_OF_CALL = 3.0
+"""And, for a tool call, from this score: it's told only what is surely about it."""
+OF_LANGUAGE = 0.8
+"""The score of a rule for the language that a change is made in, if nothing else speaks for it."""
 SECTION = 0.5
 """What a rule gets of the mean score of the rules under its heading: what stands together is about the same."""
 PLACE = frozenset({"environment", "project_type", "branch"})
@@ -102,13 +103,15 @@ def terms_of(behavior: Behavior) -> dict[str, int]:
         counts.setdefault(stem, 1)
     room = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * sum(counts.values()) / USUAL_LENGTH)
     terms = {stem: max(1, round(100 * many * (SATURATION + 1) / (many + room))) for stem, many in counts.items()}
-    terms.update({subject: 100 * many // (many + 1) for subject, many in subjects_of(counts).items()})
+    subjects = subjects_of(counts)
+    room = 1 + sum(subjects.values())  # a rule that speaks of many subjects is less about each
+    terms.update({subject: 100 * many // room for subject, many in subjects.items()})
     inferred = behavior.inferred
     terms.update(dict.fromkeys(_filed(inferred, INFERRED), 100))
     terms.update(dict.fromkeys(_filed(behavior.when), 100))
     if not behavior.when.waits:
         terms[ALWAYS] = 100
-        if not inferred or behavior.kind is BehaviorKind.CONSTRAINT:
+        if not inferred:
             terms[ANYWHERE] = 100
         elif _asks_for_language(inferred):
             terms[LANGUAGE] = 1
@@ -142,7 +145,7 @@ def rank(
 ) -> Course:
     """Return how the rules of *index* that have to do with *context* are activated.
 
-    With *always*, constraints and rules without any condition count too, but for those that were *told* already.
+    With *always*, rules without any condition count too, but for those that were *told* already.
     """
     found = relevant(index, context)
     nodes = {node.id: node for node, _ in found}
@@ -157,11 +160,7 @@ def rank(
 
 
 def standing(index: Index, told: Collection[str] = ()) -> list[Node]:
-    """Return what a session is told when it begins, but for those in *told*.
-
-    These are the constraints and rules of *index* without a declared condition, unless the words of a rule that isn't a
-    constraint speak of one.
-    """
+    """Return what a session is told when it begins, but for those in *told*: the rules of *index* without a condition."""
     if found := index.postings((ANYWHERE,)).get(ANYWHERE):
         return list(index.nodes([id for id, _ in found if id not in told]))
     # An index that an older brim wrote has no term for them, and no inferred conditions.
@@ -203,7 +202,7 @@ def relevant(index: Index, context: Context) -> list[tuple[Node, Relevance]]:
     judged = [
         (node, _judged(node, shared[node.id], context, worth, means.get(node.id, 0.0))) for node in index.nodes(best)
     ]
-    return _near(judged, LEAST if context.prompt else LEAST_OF_CALL)
+    return _near(judged, 0.0 if context.prompt else LEAST_OF_CALL)
 
 
 def _section_means(index: Index, scores: Mapping[str, float]) -> dict[str, float]:
@@ -235,7 +234,7 @@ def _judged(
     # A rule for every change is as near to each of them, whatever else is; one for a language is only near enough.
     is_change, confirmed = EDITING in context.evidence.get("task", ()), inferred.confirmed
     if is_change and not inferred.contradicted and _asks_for_language(node.inferred) and _is_written(node, context):
-        score, confirmed = max(score, LEAST), ("language",)
+        score, confirmed = max(score, OF_LANGUAGE), ("language",)
     wanted = dict(node.inferred.conditions).get("task", ())
     sure = places + (EDITING in wanted and is_change)
     words = tuple([term for _, term in sorted(shared)])
@@ -263,4 +262,4 @@ def _near(judged: list[tuple[Node, Relevance]], least: float) -> list[tuple[Node
     ranked = sorted(judged, key=lambda pair: (-pair[1].value, pair[0].id))
     top = sorted([relevance.score for _, relevance in ranked], reverse=True)[:3]
     least = max(least, SHARE * sum(top) / len(top)) if top else least
-    return [(node, relevance) for node, relevance in ranked if relevance.sure or relevance.score >= least]
+    return [(node, relevance) for node, relevance in ranked if relevance.sure or relevance.score >= least > 0]
