@@ -18,7 +18,7 @@ from brim.store.trust import trust
 from tests.hooks.hook_world import RULE, World
 from tests.store.making import make_store
 
-THEIRS = "Keep the answers of this project short."
+THEIRS = "Run the linter of this project."
 
 
 @pytest.fixture

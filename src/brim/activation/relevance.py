@@ -14,6 +14,7 @@ from math import log
 from brim.activation.engine import Course, Neighbourhood
 from brim.activation.parameters import DEFAULTS
 from brim.activation.source import filed_under, looked_up
+from brim.behaviors.behavior import BehaviorKind
 from brim.behaviors.when import EDITING
 from brim.record import Record
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 ALWAYS = ""
 """The term of a rule without declared conditions."""
 ANYWHERE = "*"
-"""The term of what a session is told when it begins: rules without any condition, declared or inferred."""
+"""The term of what a session is told when it begins: constraints, and rules without any condition."""
 INFERRED = "~"
 """What the term of an inferred condition begins with."""
 LANGUAGE = "~language"
@@ -50,7 +51,7 @@ DECLARED = 4.0
 """The score of a declared condition that is confirmed."""
 HALF = 4.0
 """The score at which relevance is one half: about that of one rare word."""
-SHARE = 0.2
+SHARE = 0.1
 """A rule is relevant from this share of the mean score of the best three."""
 LEAST_OF_CALL = 3.0
 """And, for a tool call, from this score: it's told only what is surely about it."""
@@ -111,7 +112,7 @@ def terms_of(behavior: Behavior) -> dict[str, int]:
     terms.update(dict.fromkeys(_filed(behavior.when), 100))
     if not behavior.when.waits:
         terms[ALWAYS] = 100
-        if not inferred:
+        if not inferred or behavior.kind is BehaviorKind.CONSTRAINT:
             terms[ANYWHERE] = 100
         elif _asks_for_language(inferred):
             terms[LANGUAGE] = 1
@@ -145,7 +146,7 @@ def rank(
 ) -> Course:
     """Return how the rules of *index* that have to do with *context* are activated.
 
-    With *always*, rules without any condition count too, but for those that were *told* already.
+    With *always*, constraints and rules without any condition count too, but for those that were *told* already.
     """
     found = relevant(index, context)
     nodes = {node.id: node for node, _ in found}
@@ -160,7 +161,11 @@ def rank(
 
 
 def standing(index: Index, told: Collection[str] = ()) -> list[Node]:
-    """Return what a session is told when it begins, but for those in *told*: the rules of *index* without a condition."""
+    """Return what a session is told when it begins, but for those in *told*.
+
+    These are the constraints and rules of *index* without a declared condition, unless the words of a rule that isn't a
+    constraint speak of one.
+    """
     if found := index.postings((ANYWHERE,)).get(ANYWHERE):
         return list(index.nodes([id for id, _ in found if id not in told]))
     # An index that an older brim wrote has no term for them, and no inferred conditions.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brim.behaviors.behavior import Behavior
+from brim.behaviors.behavior import Behavior, BehaviorKind
 from brim.behaviors.blocks import said, too_much
 from brim.behaviors.when import NOT_CI
 
@@ -24,7 +24,7 @@ def heard(behavior: Behavior) -> str:
     """Return when agents are told *behavior*: by its conditions, else by what its own words speak of."""
     declared, end = behavior.when.waits, " outside CI" * (NOT_CI in behavior.when.conditions)
     conditions = [each for each in (behavior.when if declared else behavior.inferred).conditions if each != NOT_CI]
-    if not conditions:
+    if not conditions or (not declared and behavior.kind is BehaviorKind.CONSTRAINT):
         return f"at the start of every session{end}"
     said = [
         _HEARD.get(key, "{key} is {}").format(_values(key, values), key=key.replace("_", " "))
