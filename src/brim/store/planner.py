@@ -60,7 +60,7 @@ class Planner:
     """Plans for one situation, each with everything that was activated and why. *mode* overrides the settings' one.
 
     Without *always*, rules without any condition are left out; so are those that a session was *told* before, and those
-    in *leave*.
+    in *leave*. Those in *again* don't wait for a prompt about them.
     """
 
     def __init__(
@@ -74,11 +74,13 @@ class Planner:
         always: bool = True,
         told: Collection[str] = (),
         leave: Collection[str] = (),
+        again: Collection[str] = (),
     ) -> None:
         self.config, self.context, self._scopes = config.yours, context, scopes
         self._theirs, config = config, config.yours
         self.parameters = Parameters(**config.section("activation"))
-        given: dict[str, Any] = {"now": now, "parameters": self.parameters, "always": always, "told": told}
+        given: dict[str, Any] = {"now": now, "parameters": self.parameters, "always": always}
+        given.update(told=told, again=again)
         self.course = rank(scopes, context, **given)
         ids = [id for id, _ in self.course.ranked()]
         left_out, aside = scopes.leave_out(ids), scopes.set_aside(scopes.edges(ids))
@@ -213,7 +215,8 @@ def session_planner(
     """Return the planner for *event* of *session*: what the hook of that event finds."""
     beginning = event in BEGINNINGS
     told = () if beginning else session.shown
-    return Planner(scopes, config, context, now=now, always=beginning or event == "prompt", told=told)
+    again = list(session.shown) if event == "compact" else ()
+    return Planner(scopes, config, context, now=now, always=beginning or event == "prompt", told=told, again=again)
 
 
 def tell_session(planner: Planner, session: Session, event: str, *, floor: str = "fit") -> InjectionPlan:
