@@ -56,8 +56,8 @@ DECLARED = 4.0
 HALF = 4.0
 """The score at which relevance is one half: about that of one rare word."""
 SHARE, CLEAR = 0.15, 2.0
-"""A rule is relevant from this share of what the mean score of the best three is above ``CLEAR``: the clearer it is what
-a prompt is about, the nearer a rule has to be. Below it, nothing is clear, and every rule may be needed."""
+"""A rule is relevant from this share of what the mean score of the best three has above ``CLEAR``: the clearer it is
+what a prompt is about, the nearer a rule has to be. Below it, nothing is clear, and every rule may be needed."""
 STANDING = 0.3
 """What speaks for a rule that is told when a session begins, if nothing else does."""
 LEAST_OF_CALL = 3.0
@@ -194,7 +194,7 @@ def standing(
 
 
 def _unasked(context: Context, least: float) -> float:
-    """Return what speaks for a rule has to be *least* in *context*; a call of a sub-agent is all it may ever be told."""
+    """Return the score that ``standing`` rules have to reach in *context*; a sub-agent has no prompt to wait for."""
     if context.prompt:
         return least
     return 0.0 if context.command or context.written or context.file else 1.0

@@ -55,8 +55,8 @@ class HookPlanner:
 
     Finding them takes no lock, so nothing waits while it turns out that nothing is due. Rules without any condition are
     told when a session begins, or with the first prompt after they were learned; without *always*, they aren't, nor are
-    those in *read*, which stand in the window already. Those in *again* don't wait for a prompt about them. The rules in
-    *leave* are left out. The planner is true if something may be told.
+    those in *read*, which stand in the window already. Those in *again* don't wait for a prompt about them. The rules
+    in *leave* are left out. The planner is true if something may be told.
     """
 
     def __init__(
