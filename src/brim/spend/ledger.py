@@ -59,16 +59,13 @@ def lineage(scope: str) -> list[str]:
     ['shop', 'shop/job-7', 'shop/job-7/agent-2']
     """
     segments = scope.split("/") if isinstance(scope, str) else []
-    if not 0 < len(segments) <= DEEPEST or not all(_is_name(segment) for segment in segments):
+    are_names = all(0 < len(each) <= LONGEST and _SIGNS.issuperset(each) and each.strip(".") for each in segments)
+    if not 0 < len(segments) <= DEEPEST or not are_names:
         raise InputError(
             f"{repr(scope)[:60]} isn't a scope: use names of at most {LONGEST} letters, digits, '.', '_' or '-' "
             f"with '/' between them, at most {DEEPEST} deep, as in shop/job-7/agent-2"
         )
     return ["/".join(segments[: depth + 1]) for depth in range(len(segments))]
-
-
-def _is_name(segment: str) -> bool:
-    return 0 < len(segment) <= LONGEST and _SIGNS.issuperset(segment) and segment.strip(".") != ""
 
 
 class Reservation(Record):

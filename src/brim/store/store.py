@@ -463,12 +463,8 @@ class Store(Closing):
         try:
             for is_main, text in rows:
                 state = json.loads(text)
-                counts = [
-                    state["prompts"],
-                    state["spent"],
-                    *[number for one in state["shown"].values() for number in one],
-                ]
-                if not all(type(number) is int and number >= 0 for number in counts):
+                shown = [number for counts in state["shown"].values() for number in counts]
+                if not all(type(each) is int and each >= 0 for each in (state["prompts"], state["spent"], *shown)):
                     raise ValueError("a total below 0 would give tokens away")
                 (main if is_main else mine).load(state)
         except (TypeError, ValueError, KeyError, AttributeError, RecursionError):
