@@ -1,7 +1,7 @@
 """Finds the agents' session files, picks the newest, and reads the requests in them.
 
-Most of a Claude Code transcript is tool results, so only lines that may report usage are parsed, and a file that grew is
-read from where it ended. Files of other agents are read whole, by their readers.
+Most of a Claude Code transcript is tool results, so only lines that may report usage are parsed, and a file that grew
+is read from where it ended. Files of other agents are read whole, by their readers.
 """
 
 from __future__ import annotations
