@@ -1,9 +1,9 @@
 """Dead ends, found in sessions whose dead ends are known: ``python bench/dead_ends.py [--quick] [--json FILE]``.
 
 Every scenario is written in several variants and in the shape of every client that can show it, read by brim's own
-readers, and given to the detector. The ``developed`` scenarios were there when the rules were made; those held out were
-written after, with other tools, languages and words. The ``later``, ``last``, ``fifth``, ``sixth`` and ``seventh`` ones
-were each written after the rules had been mended by the set before. Exits with 1 if a target is missed on those six.
+readers, and given to the detector. The ``developed`` scenarios were there when the rules were made. The ``unseen`` ones
+were written after, with other tools, languages and words, each set when the rules had been changed by the one before.
+Exits with 1 if a target is missed on those.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from typing import Any
 from brim.scratch.dead_ends import RULES as RULE_TEXTS
 from brim.scratch.dead_ends import DeadEndDetector
 from brim.tracking.readers import AnyReader
-from labelled.developed import DEVELOPED
-from labelled.developed_alikes import LOOK_ALIKES
-from labelled.fifth import FIFTH
-from labelled.held_out import HELD_OUT
-from labelled.held_out_alikes import HELD_OUT_ALIKES
-from labelled.last import LAST
-from labelled.later import LATER
-from labelled.seventh import SEVENTH
-from labelled.seventh_alikes import SEVENTH_ALIKES
-from labelled.sixth import SIXTH
+from labelled.dead_ends.developed import DEVELOPED
+from labelled.dead_ends.developed_alikes import LOOK_ALIKES
+from labelled.dead_ends.unclear import UNCLEAR
+from labelled.dead_ends.unseen import UNSEEN
+from labelled.dead_ends.unseen_2 import UNSEEN_2
+from labelled.dead_ends.unseen_3 import UNSEEN_3
+from labelled.dead_ends.unseen_4 import UNSEEN_4
+from labelled.dead_ends.unseen_5 import UNSEEN_5
+from labelled.dead_ends.unseen_6 import UNSEEN_6
+from labelled.dead_ends.unseen_6_alikes import UNSEEN_6_ALIKES
+from labelled.dead_ends.unseen_alikes import UNSEEN_ALIKES
 from labelled.streams import Line, Scenario, Scenarios, Session
-from labelled.unclear import UNCLEAR
 from report import Target, arguments, finish, table, this_machine
 
 RULES = tuple(RULE_TEXTS)
@@ -36,12 +36,12 @@ SUSPECTING = RULES[:4]
 """These only suspect; the other rules confirm."""
 SETS: dict[str, Scenarios] = {
     "developed": DEVELOPED + LOOK_ALIKES,
-    "held out": HELD_OUT + HELD_OUT_ALIKES,
-    "later": LATER,
-    "last": LAST,
-    "fifth": FIFTH,
-    "sixth": SIXTH,
-    "seventh": SEVENTH + SEVENTH_ALIKES,
+    "unseen": UNSEEN + UNSEEN_ALIKES,
+    "unseen 2": UNSEEN_2,
+    "unseen 3": UNSEEN_3,
+    "unseen 4": UNSEEN_4,
+    "unseen 5": UNSEEN_5,
+    "unseen 6": UNSEEN_6 + UNSEEN_6_ALIKES,
 }
 
 

@@ -2,7 +2,8 @@
 
 Ordinary rules hold in ordinary sessions in the shape of every client, and brim's hook is asked before each call. A
 false hold is one for a rule that isn't about what the call does. ``developed`` was there when it was decided what a
-match is; ``unseen`` was written after that and first run when it was complete. Exits with 1 if a target is missed.
+match is; the ``unseen`` sets were written after that, each first run when it was complete. Exits with 1 if a target is
+missed.
 """
 
 from __future__ import annotations
@@ -14,15 +15,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from labelled import holds, holds_unseen, holds_wide, loops, loops_unseen, loops_wide
 from labelled.clients import CLIENTS
-from labelled.ruled import Held, Ruled
+from labelled.holds import developed, unseen, unseen_2
+from labelled.holds.sessions import Held, Ruled
+from labelled.loops.developed import DEVELOPED
+from labelled.loops.unseen import UNSEEN
+from labelled.loops.unseen_3 import UNSEEN_3
 from report import Target, arguments, finish, table, this_machine
 
 SETS: dict[str, Any] = {
-    "developed": (holds.RULES, holds.PROJECTS, loops.DEVELOPED),
-    "unseen": (holds_unseen.RULES, holds_unseen.PROJECTS, loops_unseen.UNSEEN),
-    "wide": (holds_wide.RULES, holds_wide.PROJECTS, loops_wide.WIDE),
+    "developed": (developed.RULES, developed.PROJECTS, DEVELOPED),
+    "unseen": (unseen.RULES, unseen.PROJECTS, UNSEEN),
+    "unseen_2": (unseen_2.RULES, unseen_2.PROJECTS, UNSEEN_3),
 }
 SESSIONS = 5
 """Sessions for each project and client."""

@@ -1,8 +1,8 @@
 """Loops, held in sessions of which it's known whether the agent goes in circles: ``python bench/loops.py [--wrong]``.
 
 Every session is written to a transcript in the shape of each client, and brim's hook is asked before every call, as the
-client would. The ``developed`` sessions were there when the rules were made; the ``unseen`` and the ``last`` ones were
-written after, each first run when it was complete. Exits with 1 if a target is missed on those two.
+client would. The ``developed`` sessions were there when the rules were made; the ``unseen`` ones were written after,
+each set first run when it was complete. Exits with 1 if a target is missed on those.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from labelled.clients import CLIENTS, Sitting
-from labelled.loops import DEVELOPED
-from labelled.loops_last import LAST
-from labelled.loops_unseen import UNSEEN
-from labelled.loops_wide import WIDE
+from labelled.loops.developed import DEVELOPED
+from labelled.loops.unseen import UNSEEN
+from labelled.loops.unseen_2 import UNSEEN_2
+from labelled.loops.unseen_3 import UNSEEN_3
 from labelled.streams import Scenarios
 from report import Target, arguments, finish, table, this_machine
 
-SETS: dict[str, Scenarios] = {"developed": DEVELOPED, "unseen": UNSEEN, "last": LAST, "wide": WIDE}
+SETS: dict[str, Scenarios] = {"developed": DEVELOPED, "unseen": UNSEEN, "unseen_2": UNSEEN_2, "unseen_3": UNSEEN_3}
 VARIANTS = {True: 1, False: 2}
 """How often each scenario is written for each client, by whether it is a loop."""
 

@@ -19,9 +19,10 @@ from brim.hooks.process import answer_to
 from brim.spend.periods import read_ceiling
 from brim.store import open_ledger, open_store
 from labelled.clients import CLIENTS, Sitting
-from labelled.loops import DEVELOPED
-from labelled.loops_last import LAST
-from labelled.loops_unseen import UNSEEN
+from labelled.loops.developed import DEVELOPED
+from labelled.loops.unseen import UNSEEN
+from labelled.loops.unseen_2 import UNSEEN_2
+from labelled.loops.unseen_3 import UNSEEN_3
 from report import Target, arguments, finish, table, this_machine
 
 LIMITS = ("100/day", "300/week", "2/session", "500", "50M tokens/day")
@@ -40,7 +41,7 @@ FRESH, CACHED, WRITTEN = 1_500, 40_000, 300
 """Tokens of an ordinary answer: new input, what the cache has, and output."""
 
 _AFTER = {"claude": "PostToolUse", "codex": "PostToolUse", "gemini": "AfterTool"}
-ORDINARY = [scenario for scenario in (*DEVELOPED, *UNSEEN, *LAST) if not scenario.expects]
+ORDINARY = [scenario for scenario in (*DEVELOPED, *UNSEEN, *UNSEEN_2, *UNSEEN_3) if not scenario.expects]
 
 
 class LimitedSitting(Sitting):

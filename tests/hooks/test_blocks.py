@@ -422,7 +422,8 @@ git -C . diff .claude/settings.json|git add .claude/settings.json|wc -c ~/.brim/
 sed -n 1,20p ~/.claude/settings.json|cat .claude/settings.json > /tmp/copy.json|mkdir -p .claude/commands
 rm .claude/CLAUDE.md|cp .vscode/settings.json x|sed -i s/a/b/ config.toml|rm -r src/brim|echo "edit ~/.brim/config.yaml"
 stat ~/.brim/brim.db|cargo build --config .cargo/config.toml|cp ~/.claude/settings.json /tmp/backup.json
-diff .claude/settings.json /tmp/b.json|git commit -m "Explain ~/.brim/config.yaml"|touch src/.brimrc|cat ~/.brim/log/hook.log | tail -5|ls .claude .codex
+diff .claude/settings.json /tmp/b.json|git commit -m "Explain ~/.brim/config.yaml"
+touch src/.brimrc|cat ~/.brim/log/hook.log | tail -5|ls .claude .codex
 """
 
 

@@ -1,14 +1,14 @@
-"""The sessions that judge the rules for dead ends: written after the rules were made, with other tools and words."""
+"""Written after the rules were made, with other tools and words."""
 
 from __future__ import annotations
 
 from labelled.outputs import cargo_failed, go_failed, tsc_failed
 from labelled.streams import CLAUDE, Scenarios, Session, scenario
 
-HELD_OUT: Scenarios = []
+UNSEEN: Scenarios = []
 
 
-@scenario(HELD_OUT, same_call="suspect")
+@scenario(UNSEEN, same_call="suspect")
 def query_with_a_wrong_column(s: Session) -> None:
     for _ in range(3):
         s.sh(
@@ -23,7 +23,7 @@ def query_with_a_wrong_column(s: Session) -> None:
     s.end()
 
 
-@scenario(HELD_OUT, same_call="suspect")
+@scenario(UNSEEN, same_call="suspect")
 def image_that_does_not_build(s: Session) -> None:
     for _ in range(s.number(3, 6)):
         s.sh(
@@ -40,7 +40,7 @@ def image_that_does_not_build(s: Session) -> None:
     s.end()
 
 
-@scenario(HELD_OUT, same_call="resolved")
+@scenario(UNSEEN, same_call="resolved")
 def terraform_works_after_a_while(s: Session) -> None:
     for _ in range(3):
         s.sh(
@@ -53,14 +53,14 @@ def terraform_works_after_a_while(s: Session) -> None:
     s.end()
 
 
-@scenario(HELD_OUT, same_call="suspect", shapes=CLAUDE)
+@scenario(UNSEEN, same_call="suspect", shapes=CLAUDE)
 def tool_of_a_server_fails(s: Session) -> None:
     for _ in range(3):
         s.tool("mcp__tracker__create_ticket", {"title": s.name, "board": 7}, "Board 7 has no column named Todo", True)
         s.filler()
 
 
-@scenario(HELD_OUT, same_error="suspect")
+@scenario(UNSEEN, same_error="suspect")
 def linker_is_missing(s: Session) -> None:
     for command in (
         "cargo install ripgrep",
@@ -80,7 +80,7 @@ def linker_is_missing(s: Session) -> None:
     s.end()
 
 
-@scenario(HELD_OUT, same_error="suspect")
+@scenario(UNSEEN, same_error="suspect")
 def no_right_to_the_socket(s: Session) -> None:
     for rest in ("ps -a", "images", "run --rm hello-world", "compose up -d", "pull redis"):
         s.sh(
@@ -91,7 +91,7 @@ def no_right_to_the_socket(s: Session) -> None:
         s.filler()
 
 
-@scenario(HELD_OUT, same_error="suspect", allows=("failing-test",))
+@scenario(UNSEEN, same_error="suspect", allows=("failing-test",))
 def one_import_breaks_every_spec(s: Session) -> None:
     for spec in ("user", "order", "cart", "stock"):
         s.sh(
@@ -105,7 +105,7 @@ def one_import_breaks_every_spec(s: Session) -> None:
         s.filler()
 
 
-@scenario(HELD_OUT, alternating="suspect", shapes=CLAUDE)
+@scenario(UNSEEN, alternating="suspect", shapes=CLAUDE)
 def list_and_search_in_a_circle(s: Session) -> None:
     for _ in range(4):
         s.tool("Glob", {"pattern": "**/*.proto"}, "No files found")
@@ -114,14 +114,14 @@ def list_and_search_in_a_circle(s: Session) -> None:
             s.say("Perhaps under another name.")
 
 
-@scenario(HELD_OUT, alternating="suspect")
+@scenario(UNSEEN, alternating="suspect")
 def two_status_commands_in_a_circle(s: Session) -> None:
     for _ in range(4):
         s.sh("cargo tree -d", f"shop v0.1.0\n└── serde v1.0.{s.name.count('e')}\n")
         s.sh("cargo metadata --format-version 1 | head -c 300", '{"packages":[{"name":"shop"}]}')
 
 
-@scenario(HELD_OUT, missed_edit="suspect", shapes=CLAUDE)
+@scenario(UNSEEN, missed_edit="suspect", shapes=CLAUDE)
 def replacements_that_do_not_fit(s: Session) -> None:
     path = s.path(ending="go")
     for i in range(s.number(3, 5)):
@@ -136,7 +136,7 @@ def replacements_that_do_not_fit(s: Session) -> None:
     s.end()
 
 
-@scenario(HELD_OUT, missed_edit="resolved", shapes=CLAUDE)
+@scenario(UNSEEN, missed_edit="resolved", shapes=CLAUDE)
 def replacement_fits_at_last(s: Session) -> None:
     path = s.path(ending="java")
     for i in range(3):
@@ -151,7 +151,7 @@ def replacement_fits_at_last(s: Session) -> None:
     s.end()
 
 
-@scenario(HELD_OUT, undone_edit="confirmed", shapes=CLAUDE)
+@scenario(UNSEEN, undone_edit="confirmed", shapes=CLAUDE)
 def rust_edit_is_reversed_later(s: Session) -> None:
     path = s.path(ending="rs")
     s.edit(path, "let map = HashMap::new();", "let map = DashMap::new();")
@@ -168,7 +168,7 @@ def rust_edit_is_reversed_later(s: Session) -> None:
     s.end()
 
 
-@scenario(HELD_OUT, undone_edit="confirmed", shapes=CLAUDE)
+@scenario(UNSEEN, undone_edit="confirmed", shapes=CLAUDE)
 def configuration_goes_back_and_elsewhere(s: Session) -> None:
     path = "/home/user/project/vite.config.ts"
     s.edit(path, "target: 'es2020'", "target: 'esnext'")
@@ -179,7 +179,7 @@ def configuration_goes_back_and_elsewhere(s: Session) -> None:
     s.end()
 
 
-@scenario(HELD_OUT, undone_edit="confirmed")
+@scenario(UNSEEN, undone_edit="confirmed")
 def hard_reset_after_a_bad_commit(s: Session) -> None:
     s.edit(s.path(ending="kt"), "val a = 1", "val a by lazy { 1 }")
     s.write(s.path("Extra", "kt"), "class Extra\n")
@@ -190,7 +190,7 @@ def hard_reset_after_a_bad_commit(s: Session) -> None:
     s.end()
 
 
-@scenario(HELD_OUT, undone_edit="confirmed")
+@scenario(UNSEEN, undone_edit="confirmed")
 def folder_is_restored(s: Session) -> None:
     s.edit(f"{s.folder}/a.ex", "def a, do: 1", "def a, do: 2")
     s.edit(f"{s.folder}/b.ex", "def b, do: 1", "def b, do: 2")
@@ -208,7 +208,7 @@ def folder_is_restored(s: Session) -> None:
     s.end()
 
 
-@scenario(HELD_OUT, failing_test="confirmed", allows=("same-call",))
+@scenario(UNSEEN, failing_test="confirmed", allows=("same-call",))
 def cargo_test_does_not_move(s: Session) -> None:
     command = s.pick(f"cargo test {s.name}", "cargo test", "cargo test --lib 2>&1 | tail -25")
     code = 0 if "tail" in command else 101
@@ -221,7 +221,7 @@ def cargo_test_does_not_move(s: Session) -> None:
     s.end()
 
 
-@scenario(HELD_OUT, failing_test="confirmed", allows=("same-call",))
+@scenario(UNSEEN, failing_test="confirmed", allows=("same-call",))
 def go_test_does_not_move(s: Session) -> None:
     command = s.pick(
         f"go test ./{s.name}/...",
@@ -236,7 +236,7 @@ def go_test_does_not_move(s: Session) -> None:
     s.end()
 
 
-@scenario(HELD_OUT, failing_test="confirmed", allows=("same-call",))
+@scenario(UNSEEN, failing_test="confirmed", allows=("same-call",))
 def type_error_does_not_go_away(s: Session) -> None:
     error = "Type 'string | undefined' is not assignable to type 'string'."
     for new in ("", "name!", "name as string", "String(name ?? '')"):
@@ -247,7 +247,7 @@ def type_error_does_not_go_away(s: Session) -> None:
     s.end()
 
 
-@scenario(HELD_OUT, failing_test="confirmed", allows=("same-call",))
+@scenario(UNSEEN, failing_test="confirmed", allows=("same-call",))
 def maven_test_does_not_move(s: Session) -> None:
     cls = s.name.capitalize()
 
@@ -269,7 +269,7 @@ def maven_test_does_not_move(s: Session) -> None:
     s.end()
 
 
-@scenario(HELD_OUT, sub_agent="confirmed", shapes=CLAUDE)
+@scenario(UNSEEN, sub_agent="confirmed", shapes=CLAUDE)
 def helper_gives_up(s: Session) -> None:
     s.filler()
     s.tool(
@@ -281,7 +281,7 @@ def helper_gives_up(s: Session) -> None:
     s.filler()
 
 
-@scenario(HELD_OUT, sub_agent="confirmed", shapes=CLAUDE)
+@scenario(UNSEEN, sub_agent="confirmed", shapes=CLAUDE)
 def background_helper_breaks(s: Session) -> None:
     id = f"b{s.random.getrandbits(40):x}"
     call = s.agent(
@@ -301,7 +301,7 @@ def background_helper_breaks(s: Session) -> None:
     s.end()
 
 
-@scenario(HELD_OUT, backtrack="confirmed", shapes=CLAUDE)
+@scenario(UNSEEN, backtrack="confirmed", shapes=CLAUDE)
 def person_types_undo(s: Session) -> None:
     s.human("move the cache to redis")
     s.write(s.path("cache", "rb"), "class Cache; end\n")

@@ -1,13 +1,13 @@
-"""A fifth judgement of the rules for dead ends: written when the rules had been mended by ``fifth``."""
+"""Written when the rules had been changed by the unseen set before, with other tools."""
 
 from __future__ import annotations
 
 from labelled.streams import CLAUDE, Scenarios, Session, scenario
 
-SIXTH: Scenarios = []
+UNSEEN_5: Scenarios = []
 
 
-@scenario(SIXTH, failing_test="confirmed", allows=("same-call",))
+@scenario(UNSEEN_5, failing_test="confirmed", allows=("same-call",))
 def bazel_cc_test(s: Session) -> None:
     for new in ("", "std::lower_bound", "std::upper_bound"):
         if new:
@@ -29,7 +29,7 @@ def bazel_cc_test(s: Session) -> None:
     s.end()
 
 
-@scenario(SIXTH, failing_test="confirmed", allows=("same-call",))
+@scenario(UNSEEN_5, failing_test="confirmed", allows=("same-call",))
 def crystal_spec(s: Session) -> None:
     for new in ("", "x.to_i?", "x.to_i64"):
         if new:
@@ -48,7 +48,7 @@ def crystal_spec(s: Session) -> None:
     s.end()
 
 
-@scenario(SIXTH, failing_test="confirmed", allows=("same-call",))
+@scenario(UNSEEN_5, failing_test="confirmed", allows=("same-call",))
 def gradle_android(s: Session) -> None:
     for new in ("", "LocalDate.of(y, m, d)", "Instant.ofEpochDay(d)"):
         if new:
@@ -67,7 +67,7 @@ def gradle_android(s: Session) -> None:
     s.end()
 
 
-@scenario(SIXTH, failing_test="confirmed", allows=("same-call",))
+@scenario(UNSEEN_5, failing_test="confirmed", allows=("same-call",))
 def godot_gut(s: Session) -> None:
     for new in ("", "move_and_slide()", "move_and_collide(v)"):
         if new:
@@ -83,7 +83,7 @@ def godot_gut(s: Session) -> None:
     s.end()
 
 
-@scenario(SIXTH, same_call="suspect")
+@scenario(UNSEEN_5, same_call="suspect")
 def pulumi_up(s: Session) -> None:
     for _ in range(3):
         s.sh(
@@ -99,7 +99,7 @@ def pulumi_up(s: Session) -> None:
         s.filler()
 
 
-@scenario(SIXTH, same_error="suspect")
+@scenario(UNSEEN_5, same_error="suspect")
 def mongosh_auth(s: Session) -> None:
     for c in (
         "mongosh shop --eval 'db.orders.count()'",
@@ -111,7 +111,7 @@ def mongosh_auth(s: Session) -> None:
         s.filler()
 
 
-@scenario(SIXTH, undone_edit="confirmed")
+@scenario(UNSEEN_5, undone_edit="confirmed")
 def makefile_switch_back(s: Session) -> None:
     s.edit("/home/user/project/CMakeLists.txt", "set(CMAKE_CXX_STANDARD 17)", "set(CMAKE_CXX_STANDARD 23)")
     s.sh("cmake --build build", "CMake Error: CXX_STANDARD is set to invalid value '23'", 1)
@@ -120,7 +120,7 @@ def makefile_switch_back(s: Session) -> None:
     s.end()
 
 
-@scenario(SIXTH, missed_edit="suspect", shapes=CLAUDE)
+@scenario(UNSEEN_5, missed_edit="suspect", shapes=CLAUDE)
 def cobol_columns(s: Session) -> None:
     for i in range(3):
         s.edit(
@@ -133,7 +133,7 @@ def cobol_columns(s: Session) -> None:
     s.end()
 
 
-@scenario(SIXTH)
+@scenario(UNSEEN_5)
 def port_one_file_after_another(s: Session) -> None:
     for i in range(5):
         s.sh(
@@ -146,7 +146,7 @@ def port_one_file_after_another(s: Session) -> None:
     s.end()
 
 
-@scenario(SIXTH)
+@scenario(UNSEEN_5)
 def failing_count_goes_down(s: Session) -> None:
     for n in (31, 12, 5, 1):
         s.sh(
@@ -160,7 +160,7 @@ def failing_count_goes_down(s: Session) -> None:
     s.end()
 
 
-@scenario(SIXTH)
+@scenario(UNSEEN_5)
 def gh_checks_pending(s: Session) -> None:
     for _ in range(6):
         s.sh("gh pr checks 12", "build\tpending\t0\thttps://example.com\n", 8)
@@ -168,7 +168,7 @@ def gh_checks_pending(s: Session) -> None:
     s.end()
 
 
-@scenario(SIXTH, shapes=CLAUDE)
+@scenario(UNSEEN_5, shapes=CLAUDE)
 def refactor_moves_a_line(s: Session) -> None:
     s.edit("/home/user/project/a.ex", "def run(x) do\n  log(x)\n  go(x)", "def run(x) do\n  go(x)")
     s.edit("/home/user/project/a.ex", "  go(x)\nend", "  go(x)\n  log(x)\nend")
@@ -176,7 +176,7 @@ def refactor_moves_a_line(s: Session) -> None:
     s.end()
 
 
-@scenario(SIXTH)
+@scenario(UNSEEN_5)
 def migrations_one_by_one(s: Session) -> None:
     for i in range(4):
         s.sh(
@@ -190,14 +190,14 @@ def migrations_one_by_one(s: Session) -> None:
     s.end()
 
 
-@scenario(SIXTH)
+@scenario(UNSEEN_5)
 def expected_failure_is_checked(s: Session) -> None:
     for f in ("a", "b", "c", "d"):
         s.sh(f"opa eval -d policy.rego -i bad_{f}.json 'data.shop.allow' --fail", "{}", 1)
     s.end()
 
 
-@scenario(SIXTH)
+@scenario(UNSEEN_5)
 def wrong_password_by_person(s: Session) -> None:
     for _ in range(2):
         s.sh("vagrant up", "The guest machine entered an invalid state while waiting for it to boot.", 1)
@@ -206,7 +206,7 @@ def wrong_password_by_person(s: Session) -> None:
     s.end()
 
 
-@scenario(SIXTH)
+@scenario(UNSEEN_5)
 def zig_tests_new_each_time(s: Session) -> None:
     for i, e in enumerate(
         ("expected type 'u8', found 'u16'", "use of undeclared identifier 'buf'", "unused local constant")

@@ -1,13 +1,13 @@
-"""A third judgement of the rules for dead ends: written when ``later`` had been seen and the rules mended by it."""
+"""Written when the rules had been changed by the unseen set before, with other tools."""
 
 from __future__ import annotations
 
 from labelled.streams import CLAUDE, Scenarios, Session, scenario
 
-LAST: Scenarios = []
+UNSEEN_3: Scenarios = []
 
 
-@scenario(LAST, same_call="suspect")
+@scenario(UNSEEN_3, same_call="suspect")
 def port_is_in_use(s: Session) -> None:
     for _ in range(3):
         s.sh(
@@ -22,7 +22,7 @@ def port_is_in_use(s: Session) -> None:
         s.filler()
 
 
-@scenario(LAST, same_error="suspect")
+@scenario(UNSEEN_3, same_error="suspect")
 def cluster_cannot_be_reached(s: Session) -> None:
     for c in ("helm list", "helm install web ./chart", "helm upgrade web ./chart", "helm status web"):
         s.sh(
@@ -36,7 +36,7 @@ def cluster_cannot_be_reached(s: Session) -> None:
         s.filler()
 
 
-@scenario(LAST, failing_test="confirmed", allows=("same-call",))
+@scenario(UNSEEN_3, failing_test="confirmed", allows=("same-call",))
 def vitest_does_not_move(s: Session) -> None:
     def out() -> str:
         return (
@@ -56,7 +56,7 @@ def vitest_does_not_move(s: Session) -> None:
     s.end()
 
 
-@scenario(LAST, failing_test="confirmed", allows=("same-call",))
+@scenario(UNSEEN_3, failing_test="confirmed", allows=("same-call",))
 def flutter_test_does_not_move(s: Session) -> None:
     for new in ("", "a.trim()", "a.trimLeft()"):
         if new:
@@ -74,7 +74,7 @@ def flutter_test_does_not_move(s: Session) -> None:
     s.end()
 
 
-@scenario(LAST, undone_edit="confirmed")
+@scenario(UNSEEN_3, undone_edit="confirmed")
 def file_is_restored_from_its_commit(s: Session) -> None:
     s.edit(s.path(ending="lua"), "local a", "local b")
     s.sh("busted", "0 successes / 1 failure", 1)
@@ -83,7 +83,7 @@ def file_is_restored_from_its_commit(s: Session) -> None:
     s.end()
 
 
-@scenario(LAST, undone_edit="confirmed", shapes=CLAUDE)
+@scenario(UNSEEN_3, undone_edit="confirmed", shapes=CLAUDE)
 def several_edits_go_back_at_once(s: Session) -> None:
     p = s.path(ending="vue")
     e = [("a", "b"), ("c", "d")]
@@ -99,14 +99,14 @@ def several_edits_go_back_at_once(s: Session) -> None:
     s.end()
 
 
-@scenario(LAST, alternating="suspect")
+@scenario(UNSEEN_3, alternating="suspect")
 def two_listings_in_a_circle(s: Session) -> None:
     for _ in range(4):
         s.sh("npm ls react", "shop@1.0.0\n└── react@18.3.1")
         s.sh("npm outdated react", "Package Current Wanted\nreact 18.3.1 18.3.1", 0)
 
 
-@scenario(LAST)
+@scenario(UNSEEN_3)
 def make_leads_step_by_step(s: Session) -> None:
     for i in range(5):
         s.sh(
@@ -120,28 +120,28 @@ def make_leads_step_by_step(s: Session) -> None:
         s.edit(s.path(ending="c"), f"/*{i}*/", f"typedef int type{i}_t;")
 
 
-@scenario(LAST)
+@scenario(UNSEEN_3)
 def tests_fail_in_other_ways(s: Session) -> None:
     for i in range(4):
         s.sh("go test -race ./...", f"--- FAIL: Test{s.pick('A', 'B')}{i} (0.0{i}s)\n    x_test.go:1: got {i}\nFAIL", 1)
         s.edit(s.path(ending="go"), f"{i}", f"{i + 1}")
 
 
-@scenario(LAST, shapes=CLAUDE)
+@scenario(UNSEEN_3, shapes=CLAUDE)
 def two_files_are_read_in_pieces(s: Session) -> None:
     for i in range(6):
         s.tool("Read", {"file_path": s.path("a"), "offset": i * 100}, f"{i}")
         s.tool("Read", {"file_path": s.path("b"), "offset": i * 100}, f"{i}")
 
 
-@scenario(LAST)
+@scenario(UNSEEN_3)
 def stream_editor_works_in_between(s: Session) -> None:
     for i in range(6):
         s.sh("git diff --stat", " a.py | 2 +-")
         s.sh(f"sed -i 's/a{i}/b{i}/' src/a.py")
 
 
-@scenario(LAST)
+@scenario(UNSEEN_3)
 def linter_goes_from_file_to_file(s: Session) -> None:
     for i in range(4):
         s.sh(
@@ -155,13 +155,13 @@ def linter_goes_from_file_to_file(s: Session) -> None:
         s.edit(s.path(f"f{i}", "ts"), f"let v{i}", "")
 
 
-@scenario(LAST, shapes=CLAUDE)
+@scenario(UNSEEN_3, shapes=CLAUDE)
 def plan_is_rejected(s: Session) -> None:
     for _ in range(4):
         s.tool("ExitPlanMode", {"plan": "same plan"}, "User has rejected the plan. Keep planning.", True)
 
 
-@scenario(LAST, shapes=CLAUDE)
+@scenario(UNSEEN_3, shapes=CLAUDE)
 def files_are_too_large_to_read(s: Session) -> None:
     for i in range(4):
         s.tool(
@@ -172,7 +172,7 @@ def files_are_too_large_to_read(s: Session) -> None:
         )
 
 
-@scenario(LAST)
+@scenario(UNSEEN_3)
 def build_in_folders_without_a_project(s: Session) -> None:
     for d in "abcde":
         s.sh(
@@ -182,13 +182,13 @@ def build_in_folders_without_a_project(s: Session) -> None:
         )
 
 
-@scenario(LAST, shapes=CLAUDE)
+@scenario(UNSEEN_3, shapes=CLAUDE)
 def four_agents_fail_once_each(s: Session) -> None:
     for a in ("t1", "t2", "t3", "t4"):
         s.tool("Bash", {"command": "python x.py"}, "Exit code 1\nKeyError: 'a'", True, agent=a)
 
 
-@scenario(LAST)
+@scenario(UNSEEN_3)
 def commit_is_amended(s: Session) -> None:
     s.edit(s.path(), "a", "b")
     s.sh("git commit -am x", "[main 1] x")

@@ -1,14 +1,14 @@
-"""What only looks like a dead end, in the sessions that judge the rules."""
+"""What only looks like a dead end, in the first unseen set."""
 
 from __future__ import annotations
 
 from labelled.outputs import cargo_failed, go_failed, tsc_failed
 from labelled.streams import CLAUDE, Scenarios, Session, scenario
 
-HELD_OUT_ALIKES: Scenarios = []
+UNSEEN_ALIKES: Scenarios = []
 
 
-@scenario(HELD_OUT_ALIKES, shapes=CLAUDE)
+@scenario(UNSEEN_ALIKES, shapes=CLAUDE)
 def whole_batch_is_cancelled(s: Session) -> None:
     for i in range(3):
         first = ("Bash", {"command": f"go vet ./pkg{i}"}, f"Exit code 1\npkg{i}/a.go:3: unreachable code", True)
@@ -24,7 +24,7 @@ def whole_batch_is_cancelled(s: Session) -> None:
         s.together([first, *rest])
 
 
-@scenario(HELD_OUT_ALIKES, shapes=CLAUDE)
+@scenario(UNSEEN_ALIKES, shapes=CLAUDE)
 def nobody_allows_it(s: Session) -> None:
     text = s.pick(
         "Claude requested permissions to write to /etc/hosts, but you haven't granted it yet.",
@@ -41,7 +41,7 @@ def nobody_allows_it(s: Session) -> None:
         s.tool("Bash", {"command": command}, text, True)
 
 
-@scenario(HELD_OUT_ALIKES)
+@scenario(UNSEEN_ALIKES)
 def waiting_for_a_rollout(s: Session) -> None:
     for i in range(5):
         s.sh(
@@ -55,7 +55,7 @@ def waiting_for_a_rollout(s: Session) -> None:
     s.sh("kubectl rollout status deploy/web --timeout=10s", 'deployment "web" successfully rolled out')
 
 
-@scenario(HELD_OUT_ALIKES)
+@scenario(UNSEEN_ALIKES)
 def waiting_for_a_database(s: Session) -> None:
     for _ in range(5):
         s.sh(
@@ -66,14 +66,14 @@ def waiting_for_a_database(s: Session) -> None:
     s.sh("sleep 3 && docker compose exec db psql -U shop -c 'select 1'", " ?column? \n----------\n        1")
 
 
-@scenario(HELD_OUT_ALIKES)
+@scenario(UNSEEN_ALIKES)
 def watching_a_long_job(s: Session) -> None:
     for _ in range(5):
         s.sh("tail -1 train.log", "epoch 3 running")
         s.sh("nvidia-smi --query-gpu=utilization.gpu --format=csv", "97 %")
 
 
-@scenario(HELD_OUT_ALIKES)
+@scenario(UNSEEN_ALIKES)
 def rust_red_then_green(s: Session) -> None:
     for error in ("not yet implemented", "assertion `left == right` failed\n  left: 0\n right: 42"):
         s.edit(s.path(ending="rs"), f"// {error[:5]}", f"// after {error[:5]}")
@@ -83,7 +83,7 @@ def rust_red_then_green(s: Session) -> None:
     s.end()
 
 
-@scenario(HELD_OUT_ALIKES)
+@scenario(UNSEEN_ALIKES)
 def go_test_fails_once_more_then_passes(s: Session) -> None:
     command = f"go test ./{s.name} -run TestSplit"
     s.edit(s.path(f"{s.name}_test", "go"), "// tests", "func TestSplit(t *testing.T) {}")
@@ -95,7 +95,7 @@ def go_test_fails_once_more_then_passes(s: Session) -> None:
     s.end()
 
 
-@scenario(HELD_OUT_ALIKES)
+@scenario(UNSEEN_ALIKES)
 def fewer_type_errors_each_time(s: Session) -> None:
     names = ["total", "price", "label", "count", "owner"]
     for i in range(len(names)):
@@ -105,7 +105,7 @@ def fewer_type_errors_each_time(s: Session) -> None:
     s.sh("npx tsc --noEmit", "")
 
 
-@scenario(HELD_OUT_ALIKES)
+@scenario(UNSEEN_ALIKES)
 def registry_is_slow(s: Session) -> None:
     command = s.pick("cargo build", "go mod download", "mvn -q dependency:resolve", "docker pull postgres:16")
     for _ in range(s.number(2, 3)):
@@ -122,7 +122,7 @@ def registry_is_slow(s: Session) -> None:
     s.sh(command, "done")
 
 
-@scenario(HELD_OUT_ALIKES)
+@scenario(UNSEEN_ALIKES)
 def same_script_missing_in_each_package(s: Session) -> None:
     for package in ("ui", "server", "shared", "docs", "e2e"):
         s.sh(
@@ -135,7 +135,7 @@ def same_script_missing_in_each_package(s: Session) -> None:
         )
 
 
-@scenario(HELD_OUT_ALIKES)
+@scenario(UNSEEN_ALIKES)
 def questions_that_are_answered_no(s: Session) -> None:
     for _ in range(4):
         s.sh("git diff --quiet HEAD -- go.sum", "", 1)
@@ -145,13 +145,13 @@ def questions_that_are_answered_no(s: Session) -> None:
         s.sh("pgrep -f webpack", "", 1)
 
 
-@scenario(HELD_OUT_ALIKES)
+@scenario(UNSEEN_ALIKES)
 def probing_for_programs(s: Session) -> None:
     for program in ("python3.9", "python3.10", "python3.12", "python3.13", "pypy3"):
         s.sh(f"{program} --version", f"bash: line 1: {program}: command not found", 127)
 
 
-@scenario(HELD_OUT_ALIKES)
+@scenario(UNSEEN_ALIKES)
 def formatter_has_other_complaints(s: Session) -> None:
     for i in range(4):
         s.sh("cargo fmt --check", f"Diff in /home/user/project/src/f{i}.rs:{s.number(1, 90)}:\n-a\n+b", 1)
@@ -159,7 +159,7 @@ def formatter_has_other_complaints(s: Session) -> None:
         s.sh("cargo clippy -- -D warnings", f"error: unused variable: `v{i}`\nerror: could not compile `shop`", 101)
 
 
-@scenario(HELD_OUT_ALIKES)
+@scenario(UNSEEN_ALIKES)
 def known_failure_in_the_whole_suite(s: Session) -> None:
     for i in range(4):
         s.edit(s.path(ending="go"), f"step{i}", f"step{i + 1}")
@@ -175,7 +175,7 @@ def known_failure_in_the_whole_suite(s: Session) -> None:
     s.end()
 
 
-@scenario(HELD_OUT_ALIKES, shapes=CLAUDE)
+@scenario(UNSEEN_ALIKES, shapes=CLAUDE)
 def value_is_tuned_forward(s: Session) -> None:
     for old, new in ((64, 128), (128, 256), (256, 512)):
         s.edit(s.path(ending="yaml"), f"pool: {old}", f"pool: {new}")
@@ -183,7 +183,7 @@ def value_is_tuned_forward(s: Session) -> None:
     s.end()
 
 
-@scenario(HELD_OUT_ALIKES)
+@scenario(UNSEEN_ALIKES)
 def branches_and_rebases(s: Session) -> None:
     s.edit(s.path(ending="rb"), "a = 1", "a = 2")
     s.sh("git add -A && git commit -m 'change a'", "[work 77aa11b] change a")
@@ -199,7 +199,7 @@ def branches_and_rebases(s: Session) -> None:
     s.end()
 
 
-@scenario(HELD_OUT_ALIKES)
+@scenario(UNSEEN_ALIKES)
 def work_is_set_aside_for_a_moment(s: Session) -> None:
     s.edit(s.path(ending="go"), "a := 1", "a := 2")
     s.sh("git stash push -u -m wip && go test ./... ; git stash apply", "ok  \texample.com/shop\t0.3s")
@@ -207,7 +207,7 @@ def work_is_set_aside_for_a_moment(s: Session) -> None:
     s.end()
 
 
-@scenario(HELD_OUT_ALIKES)
+@scenario(UNSEEN_ALIKES)
 def generated_files_are_restored(s: Session) -> None:
     s.edit(s.path(ending="go"), "a := 1", "a := 2")
     s.sh("go generate ./...", "")
@@ -216,7 +216,7 @@ def generated_files_are_restored(s: Session) -> None:
     s.end()
 
 
-@scenario(HELD_OUT_ALIKES, shapes=CLAUDE)
+@scenario(UNSEEN_ALIKES, shapes=CLAUDE)
 def person_changes_their_mind(s: Session) -> None:
     path = s.path(ending="swift")
     s.write(path, "struct A {}\n")
@@ -226,7 +226,7 @@ def person_changes_their_mind(s: Session) -> None:
     s.end()
 
 
-@scenario(HELD_OUT_ALIKES, shapes=CLAUDE)
+@scenario(UNSEEN_ALIKES, shapes=CLAUDE)
 def tracing_comes_and_goes(s: Session) -> None:
     path = s.path(ending="rs")
     old = "let total = sum(&items);"
@@ -241,7 +241,7 @@ def tracing_comes_and_goes(s: Session) -> None:
     s.end()
 
 
-@scenario(HELD_OUT_ALIKES, shapes=CLAUDE)
+@scenario(UNSEEN_ALIKES, shapes=CLAUDE)
 def fix_is_shown_to_matter(s: Session) -> None:
     path = s.path(ending="go")
     s.edit(path, "defer a()", "defer b()")
@@ -253,14 +253,14 @@ def fix_is_shown_to_matter(s: Session) -> None:
     s.end()
 
 
-@scenario(HELD_OUT_ALIKES, shapes=CLAUDE)
+@scenario(UNSEEN_ALIKES, shapes=CLAUDE)
 def scratch_file_is_written_again(s: Session) -> None:
     for body in ("a", "b", "a", "b"):
         s.write("/tmp/try.sql", f"select {body};")
         s.sh("psql -f /tmp/try.sql", f"{body}\n---\n{s.number(1, 99)}")
 
 
-@scenario(HELD_OUT_ALIKES, shapes=CLAUDE)
+@scenario(UNSEEN_ALIKES, shapes=CLAUDE)
 def helper_is_stopped_or_busy(s: Session) -> None:
     s.agent(
         "Look around",
@@ -272,7 +272,7 @@ def helper_is_stopped_or_busy(s: Session) -> None:
     s.end()
 
 
-@scenario(HELD_OUT_ALIKES, shapes=CLAUDE)
+@scenario(UNSEEN_ALIKES, shapes=CLAUDE)
 def person_only_rewinds_talk(s: Session) -> None:
     s.human("what does this do?")
     s.read(s.path(), "1\tpass\n")
@@ -280,14 +280,14 @@ def person_only_rewinds_talk(s: Session) -> None:
     s.end()
 
 
-@scenario(HELD_OUT_ALIKES)
+@scenario(UNSEEN_ALIKES)
 def benchmark_fails_with_other_numbers(s: Session) -> None:
     for value in (910, 640, 380, 250):
         s.sh("python bench/latency.py", f"FAILED target: p99 is {value} ms, must be at most 200", 1)
         s.edit(s.path(), f"size = {value}", f"size = {value // 2}")
 
 
-@scenario(HELD_OUT_ALIKES)
+@scenario(UNSEEN_ALIKES)
 def different_bugs_on_the_way(s: Session) -> None:
     for i, error in enumerate(
         (

@@ -1,13 +1,13 @@
-"""A sixth judgement of the rules for dead ends: written when the rules had been mended by ``sixth``, in other tools."""
+"""Written when the rules had been changed by the unseen set before, with other tools."""
 
 from __future__ import annotations
 
 from labelled.streams import CLAUDE, Scenarios, Session, scenario
 
-SEVENTH: Scenarios = []
+UNSEEN_6: Scenarios = []
 
 
-@scenario(SEVENTH, failing_test="confirmed", allows=("same-call",))
+@scenario(UNSEEN_6, failing_test="confirmed", allows=("same-call",))
 def deno_test(s: Session) -> None:
     for new in ("", "structuredClone(order)", "{ ...order }"):
         if new:
@@ -25,7 +25,7 @@ def deno_test(s: Session) -> None:
     s.end()
 
 
-@scenario(SEVENTH, failing_test="confirmed", allows=("same-call",))
+@scenario(UNSEEN_6, failing_test="confirmed", allows=("same-call",))
 def meson_test(s: Session) -> None:
     for new in ("", "g_strndup (s, n)", "g_strdup (s)", "g_utf8_substring (s, 0, n)"):
         if new:
@@ -45,7 +45,7 @@ def meson_test(s: Session) -> None:
     s.end()
 
 
-@scenario(SEVENTH, failing_test="confirmed", allows=("same-call",))
+@scenario(UNSEEN_6, failing_test="confirmed", allows=("same-call",))
 def svelte_check(s: Session) -> None:
     for new in ("", "$props() as Props", "$props<Props>()"):
         if new:
@@ -63,7 +63,7 @@ def svelte_check(s: Session) -> None:
     s.end()
 
 
-@scenario(SEVENTH, failing_test="confirmed", allows=("same-call",))
+@scenario(UNSEEN_6, failing_test="confirmed", allows=("same-call",))
 def ada_build(s: Session) -> None:
     for new in ("", "Item'Access", "Item'Unchecked_Access"):
         if new:
@@ -81,7 +81,7 @@ def ada_build(s: Session) -> None:
     s.end()
 
 
-@scenario(SEVENTH, failing_test="confirmed", allows=("same-call",))
+@scenario(UNSEEN_6, failing_test="confirmed", allows=("same-call",))
 def bats_file(s: Session) -> None:
     for new in ("", "IFS= read -r line", "mapfile -t lines"):
         if new:
@@ -97,7 +97,7 @@ def bats_file(s: Session) -> None:
     s.end()
 
 
-@scenario(SEVENTH, undone_edit="confirmed", shapes=CLAUDE)
+@scenario(UNSEEN_6, undone_edit="confirmed", shapes=CLAUDE)
 def nim_is_slower_so_back(s: Session) -> None:
     path = "/home/user/project/src/tally.nim"
     s.sh("nimble bench", f"tally 1M rows: {s.number(300, 340)} ms")
@@ -110,7 +110,7 @@ def nim_is_slower_so_back(s: Session) -> None:
     s.end()
 
 
-@scenario(SEVENTH, undone_edit="confirmed")
+@scenario(UNSEEN_6, undone_edit="confirmed")
 def fortran_goes_back(s: Session) -> None:
     s.edit("/home/user/project/src/heat.f90", "do i = 1, n", "do concurrent (i = 1:n)")
     s.filler()
@@ -127,7 +127,7 @@ def fortran_goes_back(s: Session) -> None:
     s.end()
 
 
-@scenario(SEVENTH, undone_edit="confirmed")
+@scenario(UNSEEN_6, undone_edit="confirmed")
 def worktree_is_restored(s: Session) -> None:
     s.edit("/home/user/project/lib/pages/home.purs", "H.mkComponent", "H.mkEval")
     s.write("/home/user/project/lib/pages/shared.purs", "module Shared where\n")
@@ -150,7 +150,7 @@ def worktree_is_restored(s: Session) -> None:
     s.end()
 
 
-@scenario(SEVENTH, same_call="suspect")
+@scenario(UNSEEN_6, same_call="suspect")
 def packer_image(s: Session) -> None:
     for _ in range(3):
         s.sh(
@@ -168,7 +168,7 @@ def packer_image(s: Session) -> None:
     s.end()
 
 
-@scenario(SEVENTH, same_error="suspect")
+@scenario(UNSEEN_6, same_error="suspect")
 def gcloud_without_an_account(s: Session) -> None:
     for words in ("run services list", "run deploy shop --source .", "sql instances list", "secrets list"):
         place = ".".join(word for word in words.split() if word not in ("shop", "--source", "."))

@@ -1,13 +1,13 @@
-"""A fourth judgement of the rules for dead ends, with tools that no set before had used and mostly no list named."""
+"""Written when the rules had been changed by ``unseen_3``, with tools that mostly no list names."""
 
 from __future__ import annotations
 
 from labelled.streams import CLAUDE, Scenarios, Session, scenario
 
-FIFTH: Scenarios = []
+UNSEEN_4: Scenarios = []
 
 
-@scenario(FIFTH, failing_test="confirmed", allows=("same-call",))
+@scenario(UNSEEN_4, failing_test="confirmed", allows=("same-call",))
 def solidity_forge(s: Session) -> None:
     for new in ("", "unchecked { bal -= amt; }", "bal = bal - amt;", "require(bal >= amt);"):
         if new:
@@ -28,7 +28,7 @@ def solidity_forge(s: Session) -> None:
     s.end()
 
 
-@scenario(FIFTH, failing_test="confirmed", allows=("same-call",))
+@scenario(UNSEEN_4, failing_test="confirmed", allows=("same-call",))
 def ocaml_dune(s: Session) -> None:
     for new in ("", "List.rev xs", "List.sort compare xs"):
         if new:
@@ -43,7 +43,7 @@ def ocaml_dune(s: Session) -> None:
     s.end()
 
 
-@scenario(FIFTH, failing_test="confirmed", allows=("same-call",))
+@scenario(UNSEEN_4, failing_test="confirmed", allows=("same-call",))
 def r_testthat(s: Session) -> None:
     for new in ("", "na.rm = TRUE", "useNA = 'no'", "exclude = NULL"):
         if new:
@@ -63,7 +63,7 @@ def r_testthat(s: Session) -> None:
     s.end()
 
 
-@scenario(FIFTH, failing_test="confirmed", allows=("same-call",))
+@scenario(UNSEEN_4, failing_test="confirmed", allows=("same-call",))
 def julia_pkg(s: Session) -> None:
     for new in ("", "A \\ b", "pinv(A) * b"):
         if new:
@@ -86,7 +86,7 @@ def julia_pkg(s: Session) -> None:
     s.end()
 
 
-@scenario(FIFTH, same_call="suspect")
+@scenario(UNSEEN_4, same_call="suspect")
 def latex_missing_style(s: Session) -> None:
     for _ in range(3):
         s.sh(
@@ -105,7 +105,7 @@ def latex_missing_style(s: Session) -> None:
         s.filler()
 
 
-@scenario(FIFTH, same_error="suspect")
+@scenario(UNSEEN_4, same_error="suspect")
 def dbt_profile(s: Session) -> None:
     for c in (
         "dbt debug",
@@ -127,7 +127,7 @@ def dbt_profile(s: Session) -> None:
         s.filler()
 
 
-@scenario(FIFTH, same_call="suspect")
+@scenario(UNSEEN_4, same_call="suspect")
 def pio_upload(s: Session) -> None:
     for _ in range(4):
         s.sh(
@@ -144,7 +144,7 @@ def pio_upload(s: Session) -> None:
         s.filler()
 
 
-@scenario(FIFTH, undone_edit="confirmed", shapes=CLAUDE)
+@scenario(UNSEEN_4, undone_edit="confirmed", shapes=CLAUDE)
 def nix_flake_back(s: Session) -> None:
     p = "/home/user/project/flake.nix"
     s.edit(p, "pkgs.python311", "pkgs.python312")
@@ -161,7 +161,7 @@ def nix_flake_back(s: Session) -> None:
     s.end()
 
 
-@scenario(FIFTH, undone_edit="confirmed")
+@scenario(UNSEEN_4, undone_edit="confirmed")
 def haskell_head_checkout(s: Session) -> None:
     s.edit("/home/user/project/src/Data/Pool.hs", "newIORef", "newTVarIO")
     s.edit("/home/user/project/src/Data/Pool.hs", "readIORef", "readTVarIO")
@@ -175,7 +175,7 @@ def haskell_head_checkout(s: Session) -> None:
     s.end()
 
 
-@scenario(FIFTH, sub_agent="confirmed", shapes=CLAUDE)
+@scenario(UNSEEN_4, sub_agent="confirmed", shapes=CLAUDE)
 def sub_agent_prompt_too_long(s: Session) -> None:
     s.filler()
     s.agent(
@@ -187,7 +187,7 @@ def sub_agent_prompt_too_long(s: Session) -> None:
     s.end()
 
 
-@scenario(FIFTH)
+@scenario(UNSEEN_4)
 def forge_red_green(s: Session) -> None:
     for i, t in enumerate(("test_Deposit", "test_Withdraw", "test_Pause")):
         s.edit(
@@ -206,7 +206,7 @@ def forge_red_green(s: Session) -> None:
     s.end()
 
 
-@scenario(FIFTH)
+@scenario(UNSEEN_4)
 def forge_more_verbose(s: Session) -> None:
     for v in ("", " -vv", " -vvv", " -vvvv", " -vvvvv"):
         s.sh(
@@ -221,7 +221,7 @@ def forge_more_verbose(s: Session) -> None:
     s.end()
 
 
-@scenario(FIFTH)
+@scenario(UNSEEN_4)
 def perl_bisect(s: Session) -> None:
     s.sh(
         "git bisect start HEAD v1.0",
@@ -245,7 +245,7 @@ def perl_bisect(s: Session) -> None:
     s.end()
 
 
-@scenario(FIFTH)
+@scenario(UNSEEN_4)
 def lsf_waiting(s: Session) -> None:
     s.sh("bsub -q gpu -o run.log ./train.sh", "Job <48211> is submitted to queue <gpu>.")
     for _ in range(5):
@@ -258,7 +258,7 @@ def lsf_waiting(s: Session) -> None:
     s.end()
 
 
-@scenario(FIFTH)
+@scenario(UNSEEN_4)
 def clojure_was_it_red_before(s: Session) -> None:
     p = "/home/user/project/src/shop/core.clj"
     s.edit(p, "(reduce + xs)", "(transduce identity + xs)")
@@ -276,7 +276,7 @@ def clojure_was_it_red_before(s: Session) -> None:
     s.end()
 
 
-@scenario(FIFTH)
+@scenario(UNSEEN_4)
 def toolchain_probes(s: Session) -> None:
     for t in ("ghc", "stack", "cabal", "runghc", "ghcup"):
         s.sh(f"{t} --version", f"/bin/bash: line 1: {t}: command not found", 127)
@@ -284,7 +284,7 @@ def toolchain_probes(s: Session) -> None:
     s.end()
 
 
-@scenario(FIFTH)
+@scenario(UNSEEN_4)
 def nextflow_resume(s: Session) -> None:
     for p in ("FASTQC", "TRIM", "ALIGN", "SORT"):
         s.sh(
@@ -302,7 +302,7 @@ def nextflow_resume(s: Session) -> None:
     s.end()
 
 
-@scenario(FIFTH)
+@scenario(UNSEEN_4)
 def verilog_two_swaps(s: Session) -> None:
     a, b = "/home/user/project/rtl/tx.v", "/home/user/project/rtl/rx.v"
     s.edit(a, "posedge clk", "negedge clk")
@@ -311,7 +311,7 @@ def verilog_two_swaps(s: Session) -> None:
     s.end()
 
 
-@scenario(FIFTH, shapes=CLAUDE)
+@scenario(UNSEEN_4, shapes=CLAUDE)
 def person_wants_it_back(s: Session) -> None:
     p = "/home/user/project/src/router.gleam"
     s.edit(p, "wisp.ok()", "wisp.created()")
@@ -322,7 +322,7 @@ def person_wants_it_back(s: Session) -> None:
     s.end()
 
 
-@scenario(FIFTH)
+@scenario(UNSEEN_4)
 def erlang_each_module(s: Session) -> None:
     for m in ("shop_cart", "shop_tax", "shop_mail", "shop_auth"):
         s.sh(

@@ -1,4 +1,4 @@
-"""The sessions that the rules for dead ends were made with. How well the rules do is told by ``held_out``."""
+"""The sessions that the rules for dead ends were made with."""
 
 from __future__ import annotations
 

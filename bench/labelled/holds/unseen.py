@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labelled.ruled import Everyday, rule
+from labelled.holds.sessions import Everyday, rule
 
 RULES = (
     rule("NEVER run `git reset --hard`, you will lose my work.", r"\$.*git reset --hard"),

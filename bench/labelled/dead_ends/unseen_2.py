@@ -1,13 +1,13 @@
-"""A second judgement of the rules for dead ends: written when ``held_out`` had been seen and the rules mended by it."""
+"""Written when the rules had been changed by the unseen set before, with other tools."""
 
 from __future__ import annotations
 
 from labelled.streams import CLAUDE, Scenarios, Session, scenario
 
-LATER: Scenarios = []
+UNSEEN_2: Scenarios = []
 
 
-@scenario(LATER, same_call="suspect")
+@scenario(UNSEEN_2, same_call="suspect")
 def playbook_fails_again(s: Session) -> None:
     for _ in range(3):
         s.sh(
@@ -19,7 +19,7 @@ def playbook_fails_again(s: Session) -> None:
         s.filler(3)
 
 
-@scenario(LATER, same_call="resolved")
+@scenario(UNSEEN_2, same_call="resolved")
 def migration_fails_then_works(s: Session) -> None:
     for _ in range(4):
         s.sh(
@@ -32,7 +32,7 @@ def migration_fails_then_works(s: Session) -> None:
     s.end()
 
 
-@scenario(LATER, same_error="suspect")
+@scenario(UNSEEN_2, same_error="suspect")
 def certificate_stops_every_download(s: Session) -> None:
     for where in ("a.tgz", "b.zip", "c/d.json", "e.whl", "f.deb"):
         s.sh(
@@ -43,7 +43,7 @@ def certificate_stops_every_download(s: Session) -> None:
         s.filler(3)
 
 
-@scenario(LATER, missed_edit="suspect", shapes=CLAUDE)
+@scenario(UNSEEN_2, missed_edit="suspect", shapes=CLAUDE)
 def notebook_text_is_not_there(s: Session) -> None:
     for i in range(3):
         s.edit(
@@ -55,7 +55,7 @@ def notebook_text_is_not_there(s: Session) -> None:
         s.sh(f"grep -n a{i} x.php", "", 1)
 
 
-@scenario(LATER, undone_edit="confirmed", shapes=CLAUDE)
+@scenario(UNSEEN_2, undone_edit="confirmed", shapes=CLAUDE)
 def dependency_is_tried_and_dropped(s: Session) -> None:
     path = "/home/user/project/package.json"
     s.edit(path, '"react": "18.3.0"', '"react": "19.0.0"')
@@ -65,7 +65,7 @@ def dependency_is_tried_and_dropped(s: Session) -> None:
     s.end()
 
 
-@scenario(LATER, undone_edit="confirmed", shapes=CLAUDE)
+@scenario(UNSEEN_2, undone_edit="confirmed", shapes=CLAUDE)
 def two_files_go_back_one_by_one(s: Session) -> None:
     for name in ("a", "b"):
         s.edit(s.path(name, "cs"), f"Get{name}()", f"Get{name}Async()")
@@ -76,7 +76,7 @@ def two_files_go_back_one_by_one(s: Session) -> None:
     s.end()
 
 
-@scenario(LATER, undone_edit="confirmed")
+@scenario(UNSEEN_2, undone_edit="confirmed")
 def stash_is_thrown_away(s: Session) -> None:
     s.edit(s.path(ending="scala"), "val a = 1", "lazy val a = 1")
     s.sh("git stash", "Saved working directory and index state WIP on main")
@@ -86,7 +86,7 @@ def stash_is_thrown_away(s: Session) -> None:
     s.end()
 
 
-@scenario(LATER, failing_test="confirmed", allows=("same-call",))
+@scenario(UNSEEN_2, failing_test="confirmed", allows=("same-call",))
 def phpunit_does_not_move(s: Session) -> None:
     cls = s.name.capitalize()
     for new in ("", "trim($a)", "rtrim($a)", "ltrim($a)"):
@@ -107,7 +107,7 @@ def phpunit_does_not_move(s: Session) -> None:
     s.end()
 
 
-@scenario(LATER, failing_test="confirmed", allows=("same-call",))
+@scenario(UNSEEN_2, failing_test="confirmed", allows=("same-call",))
 def narrowed_test_does_not_move(s: Session) -> None:
     line = f"FAILED tests/test_{s.name}.py::test_order - ValueError: not sorted"
     commands = (
@@ -126,21 +126,21 @@ def narrowed_test_does_not_move(s: Session) -> None:
 # --- look-alikes ----------------------------------------------------------------------------------------------------
 
 
-@scenario(LATER)
+@scenario(UNSEEN_2)
 def one_long_job_is_asked_about(s: Session) -> None:
     for i in range(8):
         s.sh(f"sleep {30 + i}; cat build.log | tail -1", f"[{i * 11}/100] Building CXX object")
         s.sh("ls build | wc -l", "12")
 
 
-@scenario(LATER, shapes=CLAUDE)
+@scenario(UNSEEN_2, shapes=CLAUDE)
 def background_shell_is_read_again(s: Session) -> None:
     for _ in range(8):
         s.tool("BashOutput", {"bash_id": "b1"}, "<status>running</status>\n<stdout></stdout>")
         s.tool("Read", {"file_path": "/home/user/project/server.log"}, "listening")
 
 
-@scenario(LATER)
+@scenario(UNSEEN_2)
 def each_test_file_in_turn(s: Session) -> None:
     for name in ("a", "b", "c", "d", "e"):
         s.sh(
@@ -153,7 +153,7 @@ def each_test_file_in_turn(s: Session) -> None:
     s.end()
 
 
-@scenario(LATER)
+@scenario(UNSEEN_2)
 def compiler_leads_step_by_step(s: Session) -> None:
     for i in range(6):
         s.sh("swift build", f"error: cannot find type 'Node{i}' in scope\nerror: fatalError", 1)
@@ -162,7 +162,7 @@ def compiler_leads_step_by_step(s: Session) -> None:
     s.end()
 
 
-@scenario(LATER, shapes=CLAUDE)
+@scenario(UNSEEN_2, shapes=CLAUDE)
 def checklist_is_ticked(s: Session) -> None:
     for i in range(5):
         s.edit("/home/user/project/PLAN.md", f"- [ ] step {i}", f"- [x] step {i}")
@@ -170,7 +170,7 @@ def checklist_is_ticked(s: Session) -> None:
     s.end()
 
 
-@scenario(LATER)
+@scenario(UNSEEN_2)
 def lock_is_held_for_a_while(s: Session) -> None:
     for _ in range(4):
         s.sh(
@@ -181,7 +181,7 @@ def lock_is_held_for_a_while(s: Session) -> None:
     s.sh("apt-get install -y jq", "Setting up jq")
 
 
-@scenario(LATER, shapes=CLAUDE)
+@scenario(UNSEEN_2, shapes=CLAUDE)
 def person_leads_every_try(s: Session) -> None:
     for i in range(4):
         s.sh("python -m app", "ConfigError: no profile", 1)
@@ -189,14 +189,14 @@ def person_leads_every_try(s: Session) -> None:
     s.end()
 
 
-@scenario(LATER, shapes=CLAUDE)
+@scenario(UNSEEN_2, shapes=CLAUDE)
 def swap_of_two_lines(s: Session) -> None:
     s.edit(s.path(), "first()\nsecond()", "second()\nfirst()")
     s.edit(s.path("other"), "second()\nfirst()", "first()\nsecond()")
     s.end()
 
 
-@scenario(LATER, shapes=CLAUDE)
+@scenario(UNSEEN_2, shapes=CLAUDE)
 def test_is_looked_at_with_probes(s: Session) -> None:
     for i in range(4):
         s.sh(f"bundle exec rspec spec/{s.name}_spec.rb", f"rspec ./spec/{s.name}_spec.rb:{s.number(3, 90)} # sums", 1)
@@ -204,7 +204,7 @@ def test_is_looked_at_with_probes(s: Session) -> None:
     s.end()
 
 
-@scenario(LATER, shapes=CLAUDE)
+@scenario(UNSEEN_2, shapes=CLAUDE)
 def import_is_not_needed_after_all(s: Session) -> None:
     s.edit(s.path(), "import sys", "import json\nimport sys")
     s.sh("ruff check .", f"a.py:{s.number(1, 9)}:1: F401 `json` imported but unused", 1)
@@ -212,7 +212,7 @@ def import_is_not_needed_after_all(s: Session) -> None:
     s.end()
 
 
-@scenario(LATER)
+@scenario(UNSEEN_2)
 def commit_then_clean_up(s: Session) -> None:
     s.edit(s.path(), "a", "b")
     s.sh("git add . && git commit -m 'b' --quiet", "")

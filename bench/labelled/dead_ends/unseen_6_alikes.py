@@ -1,13 +1,13 @@
-"""What only looks like a dead end, in the sixth judgement: what the sessions of coding agents are full of."""
+"""What only looks like a dead end: what the sessions of coding agents are full of."""
 
 from __future__ import annotations
 
 from labelled.streams import CLAUDE, Scenarios, Session, scenario
 
-SEVENTH_ALIKES: Scenarios = []
+UNSEEN_6_ALIKES: Scenarios = []
 
 
-@scenario(SEVENTH_ALIKES)
+@scenario(UNSEEN_6_ALIKES)
 def migration_shortens_the_list(s: Session) -> None:
     files = ["cart", "order", "refund", "stock", "voucher"]
     for i in range(len(files)):
@@ -24,7 +24,7 @@ def migration_shortens_the_list(s: Session) -> None:
     s.end()
 
 
-@scenario(SEVENTH_ALIKES)
+@scenario(UNSEEN_6_ALIKES)
 def compiler_moves_down_the_file(s: Session) -> None:
     for line, code in ((14, "viewRow model row"), (52, "List.map viewCell cells"), (97, "text (total model)")):
         s.sh(
@@ -41,7 +41,7 @@ def compiler_moves_down_the_file(s: Session) -> None:
     s.end()
 
 
-@scenario(SEVENTH_ALIKES)
+@scenario(UNSEEN_6_ALIKES)
 def racket_red_green(s: Session) -> None:
     for i, name in enumerate(("empty", "nested", "quoted", "escaped")):
         s.edit("/home/user/project/tests/csv-test.rkt", ";; next", f'(check-equal? (csv "{name}") {i})\n;; next')
@@ -57,7 +57,7 @@ def racket_red_green(s: Session) -> None:
     s.end()
 
 
-@scenario(SEVENTH_ALIKES, shapes=CLAUDE)
+@scenario(UNSEEN_6_ALIKES, shapes=CLAUDE)
 def person_wants_other_numbers(s: Session) -> None:
     path = "/home/user/project/source/limits.d"
     s.edit(path, "enum pageSize = 20;", "enum pageSize = 50;")
@@ -77,7 +77,7 @@ def person_wants_other_numbers(s: Session) -> None:
     s.end()
 
 
-@scenario(SEVENTH_ALIKES)
+@scenario(UNSEEN_6_ALIKES)
 def flaky_browser_test(s: Session) -> None:
     for i in range(4):
         s.sh(
@@ -94,7 +94,7 @@ def flaky_browser_test(s: Session) -> None:
     s.end()
 
 
-@scenario(SEVENTH_ALIKES)
+@scenario(UNSEEN_6_ALIKES)
 def questions_with_exit_codes(s: Session) -> None:
     for _ in range(3):
         s.sh("systemctl is-active redis", "inactive", 3)
@@ -106,7 +106,7 @@ def questions_with_exit_codes(s: Session) -> None:
     s.end()
 
 
-@scenario(SEVENTH_ALIKES, shapes=CLAUDE)
+@scenario(UNSEEN_6_ALIKES, shapes=CLAUDE)
 def person_says_no(s: Session) -> None:
     text = s.pick(
         "The user doesn't want to take this action right now. STOP what you are doing and wait for the user to tell"
@@ -120,7 +120,7 @@ def person_says_no(s: Session) -> None:
     s.end()
 
 
-@scenario(SEVENTH_ALIKES)
+@scenario(UNSEEN_6_ALIKES)
 def server_starts_slowly(s: Session) -> None:
     ask = s.pick("grpcurl -plaintext localhost:50051 list", "http --check-status GET :50051/health")
     s.sh("docker compose up -d rpc", "Container rpc Started")
@@ -135,7 +135,7 @@ def server_starts_slowly(s: Session) -> None:
     s.end()
 
 
-@scenario(SEVENTH_ALIKES)
+@scenario(UNSEEN_6_ALIKES)
 def script_linter_finds_more(s: Session) -> None:
     for text, code, tip in (
         ("rm -r $out", "SC2086", "Double quote to prevent globbing and word splitting."),
@@ -153,7 +153,7 @@ def script_linter_finds_more(s: Session) -> None:
     s.end()
 
 
-@scenario(SEVENTH_ALIKES, shapes=CLAUDE)
+@scenario(UNSEEN_6_ALIKES, shapes=CLAUDE)
 def own_prints_are_taken_out(s: Session) -> None:
     path, old, new = s.random.choice(
         [
@@ -171,7 +171,7 @@ def own_prints_are_taken_out(s: Session) -> None:
     s.end()
 
 
-@scenario(SEVENTH_ALIKES)
+@scenario(UNSEEN_6_ALIKES)
 def proxy_settings_are_felt_out(s: Session) -> None:
     for i, error in enumerate(
         (
@@ -192,7 +192,7 @@ def proxy_settings_are_felt_out(s: Session) -> None:
     s.end()
 
 
-@scenario(SEVENTH_ALIKES)
+@scenario(UNSEEN_6_ALIKES)
 def snapshots_are_updated(s: Session) -> None:
     was = "<b>Total</b>"
     for now in ("<strong>Total</strong>", "<h3>Total</h3>", "<h3>Sum</h3>"):
@@ -209,7 +209,7 @@ def snapshots_are_updated(s: Session) -> None:
     s.end()
 
 
-@scenario(SEVENTH_ALIKES)
+@scenario(UNSEEN_6_ALIKES)
 def versions_are_halved(s: Session) -> None:
     for version, bad in (("3.2.0", True), ("3.0.0", False), ("3.1.0", True), ("3.0.4", False), ("3.0.8", True)):
         s.sh(f"nimble install -y chronos@{version}", f"Success:  chronos installed successfully ({version}).")
@@ -218,7 +218,7 @@ def versions_are_halved(s: Session) -> None:
     s.end()
 
 
-@scenario(SEVENTH_ALIKES)
+@scenario(UNSEEN_6_ALIKES)
 def conflicts_of_a_rebase(s: Session) -> None:
     path = "/home/user/project/src/routes.purs"
     s.edit(path, "home", "start")

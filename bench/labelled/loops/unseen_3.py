@@ -5,10 +5,10 @@ A loop is marked at the earliest call that may be held by ``docs/loops.md``, and
 
 from __future__ import annotations
 
-from labelled.loops import REPEATS, due_at
+from labelled.loops.developed import REPEATS, due_at
 from labelled.streams import Scenarios, Session, scenario
 
-WIDE: Scenarios = []
+UNSEEN_3: Scenarios = []
 
 
 def stamp(s: Session) -> str:
@@ -19,7 +19,7 @@ def stamp(s: Session) -> str:
 # Loops: the same call ---------------------------------------------------------------------------------------------
 
 
-@scenario(WIDE, loop="held")
+@scenario(UNSEEN_3, loop="held")
 def zig_test(s: Session) -> None:
     s.filler(3)
     for at in range(REPEATS):
@@ -30,7 +30,7 @@ def zig_test(s: Session) -> None:
         )
 
 
-@scenario(WIDE, loop="held")
+@scenario(UNSEEN_3, loop="held")
 def a_design_node_that_is_missing(s: Session) -> None:
     for at in range(REPEATS):
         due_at(s, at)
@@ -41,7 +41,7 @@ def a_design_node_that_is_missing(s: Session) -> None:
         s.say("The node should be there; I'll fetch it again.")
 
 
-@scenario(WIDE, loop="held")
+@scenario(UNSEEN_3, loop="held")
 def dbt_model(s: Session) -> None:
     for at in range(REPEATS):
         due_at(s, at)
@@ -55,7 +55,7 @@ def dbt_model(s: Session) -> None:
         s.sh(f"dbt run --select {s.name}", out, 1)
 
 
-@scenario(WIDE, loop="held")
+@scenario(UNSEEN_3, loop="held")
 def nix_build(s: Session) -> None:
     for at in range(REPEATS):
         due_at(s, at)
@@ -68,14 +68,14 @@ def nix_build(s: Session) -> None:
         s.say(f"Attempt {at + 1} to build the package.")
 
 
-@scenario(WIDE, loop="held")
+@scenario(UNSEEN_3, loop="held")
 def a_field_that_is_null(s: Session) -> None:
     for at in range(REPEATS):
         due_at(s, at)
         s.sh(f"jq .{s.name}.items[0].price data/export.json", "null\n")
 
 
-@scenario(WIDE, loop="held")
+@scenario(UNSEEN_3, loop="held")
 def maven_test(s: Session) -> None:
     for at in range(REPEATS):
         due_at(s, at)
@@ -89,7 +89,7 @@ def maven_test(s: Session) -> None:
         s.read(s.path(f"Cart{at}", "java"), f"1\tclass Cart{at} {{}}\n") if at % 2 else s.say("Once more.")
 
 
-@scenario(WIDE, loop="held")
+@scenario(UNSEEN_3, loop="held")
 def a_command_described_in_other_words(s: Session) -> None:
     words = (
         "Run the checks",
@@ -112,7 +112,7 @@ def a_command_described_in_other_words(s: Session) -> None:
         )
 
 
-@scenario(WIDE, loop="held")
+@scenario(UNSEEN_3, loop="held")
 def a_cell_with_a_counter(s: Session) -> None:
     for at in range(REPEATS):
         due_at(s, at)
@@ -123,7 +123,7 @@ def a_cell_with_a_counter(s: Session) -> None:
         s.tool("mcp__ipython__run", {"code": "df['price'].mean()"}, out, True)
 
 
-@scenario(WIDE, loop="held")
+@scenario(UNSEEN_3, loop="held")
 def xcodebuild_test(s: Session) -> None:
     for at in range(REPEATS):
         due_at(s, at)
@@ -136,7 +136,7 @@ def xcodebuild_test(s: Session) -> None:
         s.sh("xcodebuild test -scheme Shop", out, 65)
 
 
-@scenario(WIDE, loop="held")
+@scenario(UNSEEN_3, loop="held")
 def a_manifest_that_is_refused(s: Session) -> None:
     for at in range(REPEATS):
         due_at(s, at)
@@ -148,7 +148,7 @@ def a_manifest_that_is_refused(s: Session) -> None:
         s.sh(f"kubectl explain deployment.spec.part{at}", f"KIND: Deployment\nFIELD: part{at}\n")
 
 
-@scenario(WIDE, loop="held")
+@scenario(UNSEEN_3, loop="held")
 def phpunit(s: Session) -> None:
     for at in range(REPEATS):
         due_at(s, at)
@@ -160,7 +160,7 @@ def phpunit(s: Session) -> None:
         s.sh("vendor/bin/phpunit --filter CartTest", out, 1)
 
 
-@scenario(WIDE, loop="held")
+@scenario(UNSEEN_3, loop="held")
 def a_list_of_tasks_kept_between_failures(s: Session) -> None:
     for at in range(REPEATS):
         due_at(s, at)
@@ -169,14 +169,14 @@ def a_list_of_tasks_kept_between_failures(s: Session) -> None:
         s.tool("TodoWrite", given, "Todos have been modified successfully.")
 
 
-@scenario(WIDE, loop="held")
+@scenario(UNSEEN_3, loop="held")
 def files_that_no_pattern_finds(s: Session) -> None:
     for at in range(REPEATS):
         due_at(s, at)
         s.tool("Glob", {"pattern": f"**/{s.name}*.proto"}, "No files found")
 
 
-@scenario(WIDE, loop="held")
+@scenario(UNSEEN_3, loop="held")
 def an_agent_sent_out_again(s: Session) -> None:
     task = f"Find where {s.name} is configured and report the file."
     for at in range(REPEATS):
@@ -185,14 +185,14 @@ def an_agent_sent_out_again(s: Session) -> None:
         s.tool("Agent", given, f"I could not find any configuration of {s.name} in this repository.")
 
 
-@scenario(WIDE, loop="held")
+@scenario(UNSEEN_3, loop="held")
 def a_search_of_the_web(s: Session) -> None:
     for at in range(REPEATS):
         due_at(s, at)
         s.tool("web_search", {"query": f"{s.name} 4.2 migration guide deprecated option"}, "No results found.")
 
 
-@scenario(WIDE, loop="held")
+@scenario(UNSEEN_3, loop="held")
 def a_plan_without_changes(s: Session) -> None:
     for at in range(REPEATS):
         due_at(s, at)
@@ -203,7 +203,7 @@ def a_plan_without_changes(s: Session) -> None:
         s.sh("tofu plan", out)
 
 
-@scenario(WIDE, loop="held")
+@scenario(UNSEEN_3, loop="held")
 def a_service_that_does_not_start(s: Session) -> None:
     for at in range(REPEATS):
         due_at(s, at)
@@ -215,7 +215,7 @@ def a_service_that_does_not_start(s: Session) -> None:
         )
 
 
-@scenario(WIDE, loop="held")
+@scenario(UNSEEN_3, loop="held")
 def four_calls_round_and_round(s: Session) -> None:
     for at in range(REPEATS):
         due_at(s, at)
@@ -225,7 +225,7 @@ def four_calls_round_and_round(s: Session) -> None:
         s.tool("mcp__coq__goal", {"line": 14}, "a = b")
 
 
-@scenario(WIDE, loop="held")
+@scenario(UNSEEN_3, loop="held")
 def a_board_whose_port_is_taken(s: Session) -> None:
     for at in range(REPEATS + 2):
         due_at(s, at)
@@ -235,7 +235,7 @@ def a_board_whose_port_is_taken(s: Session) -> None:
         s.sh("make flash", out, 2)
 
 
-@scenario(WIDE, loop="held")
+@scenario(UNSEEN_3, loop="held")
 def a_request_without_permission(s: Session) -> None:
     for at in range(REPEATS):
         due_at(s, at)
@@ -246,7 +246,7 @@ def a_request_without_permission(s: Session) -> None:
         s.sh(f"curl -si -XPOST https://api.example.com/v1/{s.name} -d @body.json", out)
 
 
-@scenario(WIDE, loop="held")
+@scenario(UNSEEN_3, loop="held")
 def jest_in_a_folder(s: Session) -> None:
     for at in range(REPEATS):
         due_at(s, at)
@@ -262,7 +262,7 @@ def jest_in_a_folder(s: Session) -> None:
 # Loops: two calls in turn -----------------------------------------------------------------------------------------
 
 
-@scenario(WIDE, loop="held")
+@scenario(UNSEEN_3, loop="held")
 def issues_and_teams_in_turn(s: Session) -> None:
     for at in range(REPEATS):
         due_at(s, at, 4)
@@ -270,7 +270,7 @@ def issues_and_teams_in_turn(s: Session) -> None:
         s.tool("mcp__linear__list_teams", {}, '{"teams": [{"id": "t1", "name": "Core"}]}')
 
 
-@scenario(WIDE, loop="held")
+@scenario(UNSEEN_3, loop="held")
 def two_pages_in_turn(s: Session) -> None:
     one = "".join([f"{line}\tint f{line}(void);\n" for line in range(1, 200)])
     for at in range(REPEATS):
@@ -279,7 +279,7 @@ def two_pages_in_turn(s: Session) -> None:
         s.tool("Read", {"file_path": s.path("api", "h"), "offset": 200, "limit": 200}, "200\t#endif\n")
 
 
-@scenario(WIDE, loop="held")
+@scenario(UNSEEN_3, loop="held")
 def patterns_in_turn(s: Session) -> None:
     for at in range(REPEATS):
         due_at(s, at, 4)
@@ -290,7 +290,7 @@ def patterns_in_turn(s: Session) -> None:
 # Loops: edits undone and made again -------------------------------------------------------------------------------
 
 
-@scenario(WIDE, loop="held")
+@scenario(UNSEEN_3, loop="held")
 def a_manifest_written_to_and_fro(s: Session) -> None:
     for at in range(7):
         due_at(s, at, 3)
@@ -298,7 +298,7 @@ def a_manifest_written_to_and_fro(s: Session) -> None:
         s.sh("helm lint chart", f"[ERROR] templates/{'a' if at % 2 else 'b'}.yaml: bad probe\n", 1)
 
 
-@scenario(WIDE, loop="held")
+@scenario(UNSEEN_3, loop="held")
 def a_line_back_and_forth(s: Session) -> None:
     path, short, long = s.path("pool", "ex"), "  pool_size: 5", "  pool_size: 20, overflow: 4"
     s.filler(2)
@@ -308,7 +308,7 @@ def a_line_back_and_forth(s: Session) -> None:
         s.say("That should help.")
 
 
-@scenario(WIDE, loop="held")
+@scenario(UNSEEN_3, loop="held")
 def a_fix_thrown_away_with_git(s: Session) -> None:
     path = s.path("lexer", "ml")
     for at in range(5):
@@ -318,7 +318,7 @@ def a_fix_thrown_away_with_git(s: Session) -> None:
         s.sh(f"git checkout HEAD -- {path}", "Updated 1 path from 3f2a91c\n")
 
 
-@scenario(WIDE, loop="held")
+@scenario(UNSEEN_3, loop="held")
 def an_editor_that_no_list_names(s: Session) -> None:
     for at in range(11):
         due_at(s, at, 3)
@@ -330,7 +330,7 @@ def an_editor_that_no_list_names(s: Session) -> None:
 # Ordinary sessions: work ------------------------------------------------------------------------------------------
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def a_failure_that_stays_while_files_change(s: Session) -> None:
     for at in range(9):
         s.edit(s.path("cart", "ex"), f"  # step {at}", f"  # step {at + 1}")
@@ -338,13 +338,13 @@ def a_failure_that_stays_while_files_change(s: Session) -> None:
     s.sh("mix test", "12 tests, 0 failures\n")
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def tickets_made_one_by_one(s: Session) -> None:
     for at in range(12):
         s.tool("mcp__jira__create_issue", {"project": "SHOP", "summary": f"Port module {at}"}, "created")
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def a_file_changed_by_the_shell_and_read(s: Session) -> None:
     for at in range(9):
         s.sh(f"sed -i '{at + 1}s/old/new/' {s.path('list', 'txt')}", "")
@@ -353,27 +353,27 @@ def a_file_changed_by_the_shell_and_read(s: Session) -> None:
         )
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def searches_that_find_nothing(s: Session) -> None:
     for at in range(10):
         s.tool("Grep", {"pattern": f"legacy_{s.name}_{at}"}, "No matches found")
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def a_wizard_in_a_browser(s: Session) -> None:
     for at in range(10):
         s.tool("mcp__playwright__browser_click", {"element": "Next", "ref": "e12"}, "Clicked.")
         s.tool("mcp__playwright__browser_snapshot", {}, f"- heading: Step {at + 1} of 10\n- button: Next [ref=e12]\n")
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def every_file_read_twice(s: Session) -> None:
     for at in range(8):
         for _ in range(2):
             s.read(s.path(f"unit{at}", "rs"), f"1\tpub struct U{at};\n" * 20)
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def one_fix_taken_back_for_another(s: Session) -> None:
     for at in range(4):
         s.edit(s.path(f"io{at}", "go"), "bufio.NewReader(f)", "bufio.NewReaderSize(f, 1<<20)")
@@ -383,7 +383,7 @@ def one_fix_taken_back_for_another(s: Session) -> None:
         s.sh("go test ./io", "ok\n")
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def commits_after_each_step(s: Session) -> None:
     for at in range(9):
         s.write(s.path(f"step{at}", "kt"), f"fun step{at}() = {at}\n")
@@ -392,20 +392,20 @@ def commits_after_each_step(s: Session) -> None:
         s.sh("./gradlew -q check", "")
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def a_codemod_file_by_file(s: Session) -> None:
     for at in range(11):
         s.sh(f"npx jscodeshift -t rename.js src/view{at}.jsx", f"Results:\n0 errors\n1 ok\nTime elapsed: {s.took()}\n")
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def scripts_written_and_run(s: Session) -> None:
     for at in range(8):
         s.sh(f"cat > try.lua <<'EOF'\nprint(parse('{at}'))\nEOF", "")
         s.sh("lua try.lua", "nil\n")
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def a_server_restarted_after_each_edit(s: Session) -> None:
     for at in range(8):
         s.edit(s.path("server", "rb"), f"port {at}", f"port {at + 1}")
@@ -413,7 +413,7 @@ def a_server_restarted_after_each_edit(s: Session) -> None:
         s.sh("curl -s localhost:3000/up", "<h1>Error</h1>\n")
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def a_list_of_tasks_kept(s: Session) -> None:
     for at in range(10):
         given = {
@@ -425,33 +425,33 @@ def a_list_of_tasks_kept(s: Session) -> None:
         s.edit(s.path(f"part{at}"), "pass", f"return {at}")
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def cells_of_a_notebook(s: Session) -> None:
     for at in range(10):
         s.tool("mcp__jupyter__execute", {"cell": at}, "")
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def many_agents_sent_out(s: Session) -> None:
     for at in range(9):
         given = {"description": f"Review {at}", "prompt": f"Review module {at} for races", "subagent_type": "reviewer"}
         s.tool("Agent", given, "No problems found.")
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def questions_to_a_database(s: Session) -> None:
     for at in range(10):
         s.tool("mcp__pg__query", {"sql": f"SELECT * FROM orders WHERE shard = {at} AND total < 0"}, "(0 rows)")
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def downloads(s: Session) -> None:
     for at in range(9):
         s.sh(f"curl -sO https://data.example.com/part-{at:03}.csv", "")
         s.sh("ls *.csv | wc -l", f"{at + 1}\n")
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def a_warning_that_stays_between_edits(s: Session) -> None:
     for at in range(8):
         s.edit(s.path("lib", "rs"), f"let a{at} = 1;", f"let b{at} = 1;")
@@ -460,53 +460,53 @@ def a_warning_that_stays_between_edits(s: Session) -> None:
         )
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def errors_that_differ_each_time(s: Session) -> None:
     for missing in ("libpq", "zlib", "openssl", "libxml2", "icu", "readline", "ncurses"):
         s.sh("bundle install", f"An error occurred: {missing} headers are missing\n", 5)
         s.sh(f"apt-get install -y {missing}-dev", f"Setting up {missing}-dev ...\n")
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def moves_between_counts(s: Session) -> None:
     for at in range(9):
         s.sh(f"git mv src/old{at}.c src/new{at}.c", "")
         s.sh("ls src | wc -l", "42\n")
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def cherry_picks(s: Session) -> None:
     for at in range(7):
         s.sh(f"git cherry-pick {s.random.getrandbits(28):07x}", f"[release {s.random.getrandbits(28):07x}] Fix {at}\n")
         s.sh("npm run build", "> build\n> tsc -p .\n")
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def pages_with_a_cursor(s: Session) -> None:
     for at in range(12):
         s.tool("mcp__logs__query", {"service": "web", "cursor": f"c{at}"}, f'{{"lines": [], "next": "c{at + 1}"}}')
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def one_command_on_many_machines(s: Session) -> None:
     for at in range(9):
         s.sh(f"ssh node-{at} systemctl is-active {s.name}", "active\n")
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def a_plan_after_each_edit(s: Session) -> None:
     for at in range(8):
         s.edit(s.path("main", "tf"), f"# note {at}", f"# note {at + 1}")
         s.sh("tofu plan", "No changes. Your infrastructure matches the configuration.\n")
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def one_replacement_in_many_files(s: Session) -> None:
     for language in ("de", "fr", "es", "it", "pl", "nl", "pt", "sv", "da"):
         s.edit(f"/home/user/project/locale/{language}.json", '"cart": "Basket"', '"cart": "Cart"')
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def a_person_who_changes_their_mind(s: Session) -> None:
     names = ("total", "sum")
     for at in range(6):
@@ -514,14 +514,14 @@ def a_person_who_changes_their_mind(s: Session) -> None:
         s.human(f"Hm, no: {names[at % 2]} was better. Put it back.")
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def a_person_who_says_go_on(s: Session) -> None:
     for _ in range(9):
         s.human("continue")
         s.sh("make -j4", "make: *** [Makefile:12: all] Error 1\n", 2)
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def a_debug_line_put_in_and_taken_out(s: Session) -> None:
     s.edit(s.path(), "return total", "print(total)\n    return total")
     s.sh("python -m shop", f"{s.number(100, 999)}\n")
@@ -531,7 +531,7 @@ def a_debug_line_put_in_and_taken_out(s: Session) -> None:
     s.sh("python -m shop", f"{s.number(100, 999)}\n")
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def a_long_exploration(s: Session) -> None:
     for at in range(10):
         s.read(s.path(f"m{at}", "hs"), f"1\tmodule M{at} where\n" * 15)
@@ -539,7 +539,7 @@ def a_long_exploration(s: Session) -> None:
         s.filler(2)
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def the_same_question_after_each_answer(s: Session) -> None:
     for at in range(8):
         s.tool("mcp__review__next_comment", {}, f'{{"id": {at}, "text": "Rename x{at}"}}')
@@ -550,21 +550,21 @@ def the_same_question_after_each_answer(s: Session) -> None:
 # Ordinary sessions: waiting ---------------------------------------------------------------------------------------
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def a_pipeline_that_runs(s: Session) -> None:
     for at in range(10):
         s.sh("glab ci status", f"(running) • 0{at // 6}m {at * 9 % 60:02}s\tbuild\t\tunit-tests\n")
     s.sh("glab ci status", "(success) • 03m 10s\n")
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def containers_that_start(s: Session) -> None:
     for _ in range(9):
         s.sh("docker compose ps", "NAME  STATUS\ndb    Up 5 seconds (health: starting)\n")
     s.sh("docker compose ps", "NAME  STATUS\ndb    Up 40 seconds (healthy)\n")
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def a_port_that_opens_late(s: Session) -> None:
     for _ in range(6):
         s.sh("nc -z localhost 5432", "", 1)
@@ -572,35 +572,35 @@ def a_port_that_opens_late(s: Session) -> None:
     s.sh("nc -z localhost 5432", "Connection to localhost port 5432 succeeded!\n")
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def the_end_of_a_log(s: Session) -> None:
     for _ in range(10):
         s.sh("tail -5 log/worker.log", "INFO waiting for jobs\n")
     s.sh("tail -5 log/worker.log", "INFO job 17 done\n")
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def a_build_in_a_queue(s: Session) -> None:
     for _ in range(11):
         s.tool("mcp__buildkite__get_build", {"number": 812}, '{"state": "scheduled", "jobs": []}')
     s.tool("mcp__buildkite__get_build", {"number": 812}, '{"state": "passed"}')
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def a_download_that_goes_on(s: Session) -> None:
     s.sh("nohup ollama pull llama4 > pull.log &", "")
     for at in range(9):
         s.sh("ollama list", "NAME  ID  SIZE\n") if at % 2 else s.sh("tail -1 pull.log", f"pulling... {at * 11}%\n")
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def a_training_that_is_watched(s: Session) -> None:
     for _ in range(8):
         s.sh("nvidia-smi --query-gpu=utilization.gpu --format=csv", "utilization.gpu [%]\n99 %\n")
         s.sh("sleep 120", "")
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def the_same_measurement(s: Session) -> None:
     for _ in range(5):
         s.sh("./bench --quick", f"parse  {s.number(10, 99)}.{s.number(1, 9)} MB/s\n")
@@ -609,14 +609,14 @@ def the_same_measurement(s: Session) -> None:
         s.sh("./bench --quick", f"parse  {s.number(10, 99)}.{s.number(1, 9)} MB/s\n")
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def a_game_on_a_board(s: Session) -> None:
     for at in range(10):
         s.tool("mcp__chess__engine_move", {"depth": 12}, f"bestmove {'abcdefgh'[at % 8]}{at % 7 + 1}")
         s.tool("mcp__chess__board", {}, f"{s.random.getrandbits(60):015x}")
 
 
-@scenario(WIDE)
+@scenario(UNSEEN_3)
 def pictures_of_a_page(s: Session) -> None:
     for _ in range(8):
         s.tool("mcp__devtools__take_screenshot", {"format": "png"}, "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labelled.ruled import Everyday, rule
+from labelled.holds.sessions import Everyday, rule
 
 RULES = (
     rule("Never push to main.", r"\$.*\bgit push(?! origin (?!main|HEAD))"),

@@ -1,12 +1,12 @@
-"""Sessions like those in ``loops``, written when the rules were finished: other tools, languages and habits.
+"""Written when the rules were finished: other tools, languages and habits.
 
 When they were first run, three of the loops were held earlier than they were marked (two calls in turn, and a file
-written to and fro): the marks were wrong by the rules' own definition and were moved. ``loops_last`` was written then.
+written to and fro): the marks were wrong by the rules' own definition and were moved.
 """
 
 from __future__ import annotations
 
-from labelled.loops import REPEATS, due_at
+from labelled.loops.developed import REPEATS, due_at
 from labelled.streams import Scenarios, Session, scenario
 
 UNSEEN: Scenarios = []
