@@ -38,7 +38,7 @@ TOGETHER = (
     "brim.store.database",
     "brim.config.values brim.store.scopes",
     "brim.models.light",
-    "brim.behaviors.words brim.hooks.rules brim.store.hook_planner brim.store.sessions brim.tokens.calibrate",
+    "brim.behaviors.words brim.hooks.rules brim.store.hook_planner brim.tokens.calibrate",
     "brim.hooks.scratchpad brim.scratch.entries brim.scratch.journal",
 )
 """What hooks import together: at nearly every event, to open a file, to read rules, and so on.
@@ -85,7 +85,7 @@ def write_startup(home: str) -> str:
             if source is not None:
                 origins[name], code[name] = spec.origin, _compiled(source, spec.origin)
     index, data = {}, b""
-    for names in (*map(_imported, TOGETHER), *([name] for name in code)):
+    for names in (*_groups(), *([name] for name in code)):
         own = [name for name in names if name in code and name not in index]
         piece = marshal.dumps([code[name] for name in own])
         index.update({name: (origins[name], len(data), len(piece), at) for at, name in enumerate(own)})
@@ -96,13 +96,21 @@ def write_startup(home: str) -> str:
     return path
 
 
-def _imported(names: str) -> list[str]:
-    """Return every module that importing *names* imports, in a fresh process."""
+def _groups() -> list[list[str]]:
+    """Return the modules that are imported after each line of ``TOGETHER``, in a fresh process."""
     from subprocess import run
 
-    code = f"import sys; sys.path.append({PACKAGE!r}); import {names.replace(' ', ', ')}; print(*sys.modules)"
-    done = run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=False)  # noqa: S603
-    return done.stdout.split()
+    code = """if True:
+        import sys
+        sys.path.append(sys.argv[1])
+        for line in sys.argv[2:]:
+            for name in line.split():
+                __import__(name)
+            print(*sys.modules)
+    """
+    command = [sys.executable, "-I", "-S", "-c", code, PACKAGE, *TOGETHER]
+    done = run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    return [line.split() for line in done.stdout.splitlines()]
 
 
 def _compiled(source: str, path: str) -> CodeType:
