@@ -2,8 +2,8 @@
 
 It is a cache in a file of its own, which may be deleted at any time. It has one row per session file: its stamp, how
 far it was read, its requests as JSON, priced by the version in ``prices``, and what a report found in it (empty until
-one reads it). The table ``threads`` has what ``brim context`` knows. Rows don't depend on each other, so two commands that
-write at the same time, or one that is killed, at worst leave old rows, and those files are read again.
+one reads it). The table ``threads`` has what ``brim context`` knows. Rows don't depend on each other, so two commands
+that write at the same time, or one that is killed, at worst leave old rows, and those files are read again.
 """
 
 from __future__ import annotations
