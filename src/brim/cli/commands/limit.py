@@ -317,7 +317,7 @@ def _table(projects: list[ProjectRow], now: float) -> str:
             states = ", ".join(filter(None, [state, _row_state(each, now)]))
             rows.append([name, each.said, *_sums(each), filled, at, states])
             name = state = ""
-    return heading(table(rows, right=frozenset({2, 3}), optional=(4, 6)))
+    return heading(table(rows, right=frozenset({2, 3}), optional=(4, 5, 6, 3)))
 
 
 def _sums(row: LimitRow) -> tuple[str, str]:

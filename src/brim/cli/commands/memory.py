@@ -33,6 +33,7 @@ from brim.cli.output import (
     paint,
     printable,
     table,
+    wrapped,
 )
 from brim.config import project_folder
 from brim.errors import InputError
@@ -358,13 +359,15 @@ def _compaction(each: Compaction) -> str:
     who = f"{each.agent} {each.session[:8]}" + (f", sub-agent {each.sub_agent[:8]}" if each.sub_agent else "")
     head = f"{when(each.time)}  {who}: {gone:,} of {counted(had, 'fact')} dropped"
     if not each.readable:
-        return lines(printable(head.partition(": ")[0]), "  Its summary can't be read, so what it kept isn't known.")
+        return lines(
+            printable(head.partition(": ")[0]), wrapped("  Its summary can't be read, so what it kept isn't known.")
+        )
     kept = {kind: each.had[kind] - each.lost.get(kind, 0) for kind in each.had}
     again = [item for item in each.items if item.back]
     cost = f": {counted(each.turns, 'turn')}, {each.tokens:,} tokens" if each.turns else ""
     return lines(
-        printable(head),
-        f"  kept: {_of(kept, each.had)}" if each.had else "",
+        wrapped(printable(head)),
+        wrapped(f"  kept: {_of(kept, each.had)}") if each.had else "",
         f"  {paint('found again', 'faint')}{cost}" if again else "",
         _listed(again, sum(each.came_back.values())),
         f"  {paint('never came back', 'faint')}" if each.never else "",

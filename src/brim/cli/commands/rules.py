@@ -184,7 +184,7 @@ def _list_view(found: list[Behavior], came: dict[str, Outcome], now: float, sort
     rows = [list(columns), *([show(each) for show in columns.values()] for each in found)]
     places = {name: at for at, name in enumerate(columns)}
     spare = [places[name] for name in ("learned", *NUMBERS[::-1]) if SORTED_BY.get(sort) != name]
-    spare += [places["refuses"]] if "refuses" in places else []
+    spare += [places[name] for name in ("refuses", "scope") if name in places]
     return heading(table(rows, right=frozenset(places[name] for name in NUMBERS), optional=spare))
 
 

@@ -12,7 +12,20 @@ from typing import Any, TypeVar
 
 from brim.cli.gauge import plan_lines
 from brim.cli.options import add_json, command, option, own_prices, settings
-from brim.cli.output import ReadingProgress, counted, dollars, emit, heading, listed, note, paint, say, table, tell_all
+from brim.cli.output import (
+    ReadingProgress,
+    counted,
+    dollars,
+    emit,
+    heading,
+    listed,
+    note,
+    paint,
+    say,
+    table,
+    tell_all,
+    wrapped,
+)
 from brim.errors import InputError
 from brim.report.usage import BY, GROUPINGS, Sum, UsageReport, parse_day, usage_report
 from brim.tracking.plan_windows import current_plan_windows
@@ -107,9 +120,10 @@ def show(report: UsageReport) -> None:
     if more:
         say(paint(more, "faint"))
     for line in plan_lines(report.plan_windows, report.now):
-        say(f"plan: {line}")
+        say(wrapped(f"plan: {line}"))
     if report.rest:
-        say(paint("unattributed: in the client's totals, but without a line of its own: mostly compactions", "faint"))
+        why = "unattributed: in the client's totals, but without a line of its own: mostly compactions"
+        say(paint(wrapped(why), "faint"))
     for model, requests in report.unpriced.items():
         many = counted(requests, "request")
         note(f"no price for {model or 'an unnamed model'} ({many}): 'models' in the configuration can give one")

@@ -41,6 +41,7 @@ from brim.cli.output import (
     table,
     tell_all,
     terminal_width,
+    wrapped,
 )
 from brim.cli.rule_view import as_object, heard, kind_of, named, one_line
 from brim.errors import BrimError, InputError
@@ -161,7 +162,7 @@ def _agent_line(plan: InjectionPlan, scopes: Scopes, workspace: Workspace) -> st
     model = workspace.config.yours["model"] or _session_model(workspace) or AGENTS_MODEL
     calibrations = scopes.user.calibrations if scopes.user is not None else None
     count = counter_for(model, calibrations=calibrations).count(render(plan))
-    return f"{int(count):,} tokens for {model} ({basis_of(count)})"
+    return wrapped(f"{int(count):,} tokens for {model} ({basis_of(count)})")
 
 
 def _session_model(workspace: Workspace) -> str:
@@ -466,7 +467,7 @@ def plan_view(planner: Planner, plan: InjectionPlan) -> str:
     """Return what goes in within the budget, in how much detail, and why."""
     rows, more = listed([_row(planner, item) for item in plan.items])
     head = ["activation", "tier", "tokens", "kind", "why", "rule"]
-    shown = heading(table([head, *rows], right=frozenset({0, 2}), optional=(3, 4)))
+    shown = heading(table([head, *rows], right=frozenset({0, 2}), optional=(3, 4, 1)))
     proof = _proof(plan) if plan.upper_bound is not None else ""
     return lines(shown, more, f"\n{total_line(plan)}", proof, *plan.reasons)
 
@@ -496,7 +497,7 @@ def total_line(plan: InjectionPlan) -> str:
     basis = total.basis if total.low == total.high else f"{total.basis} ({total.low:,} to {total.high:,})"
     characters = [] if plan.max_chars is None else [f"{plan.characters:,} of {plan.max_chars:,} characters"]
     line = ", ".join([taken, *characters, f"{basis} for {plan.counter}", plan.format, plan.strategy])
-    return paint(line, "red") if constraints_left_out(plan) else line
+    return paint(wrapped(line), "red") if constraints_left_out(plan) else wrapped(line)
 
 
 def _proof(plan: InjectionPlan) -> str:
