@@ -98,14 +98,16 @@ def whole_number(least: int) -> Any:
     """Return the type of an option that takes a whole number from *least* on."""
 
     def number(text: str) -> int:
-        value = int(text)
-        if value < least:
-            from argparse import ArgumentTypeError
+        from argparse import ArgumentTypeError
 
-            raise ArgumentTypeError(f"{value} is less than {least}")
+        try:
+            value = int(text)
+        except ValueError:
+            raise ArgumentTypeError(f"must be a whole number, not {text[:60]!r}") from None
+        if value < least:
+            raise ArgumentTypeError(f"must be {least} or more, not {value}")
         return value
 
-    number.__name__ = "whole number"  # argparse says: invalid whole number value
     return number
 
 

@@ -239,7 +239,7 @@ class _Doctor:
     def _switched_off(self) -> Iterator[Finding]:
         until = paused_until(self.here.home)
         if until == float("inf"):
-            yield Finding(OFF, "paused", "no hook says anything: brim pause --off", paused=True)
+            yield Finding(OFF, "paused", "no hook says anything: brim resume", paused=True)
         elif until > self.here.now:
             clock = time.strftime("%Y-%m-%d %H:%M", time.localtime(until))
             text = f"no hook says anything until {clock}: brim pause --off"
@@ -267,7 +267,7 @@ class _Doctor:
                 state = WRONG if os.path.lexists(path) else OFF
                 yield Finding(state, "lost", text, "brim backup restore", rules=lost[1], copy=lost[0])
             if not os.path.lexists(path):
-                text, fix = "nothing has been learned for every project yet", ""
+                text, fix = "no rules for all your projects yet", ""
                 if installed:
                     text, fix = f"{path}: is missing, so hooks can't remember sessions or count money", FIX
                 if scope == "user":
@@ -300,7 +300,7 @@ class _Doctor:
             facts["trusted"] = is_trusted(project, self.here.home)
             text = f"{project}: is not trusted, so agents are told only your own rules: brim trust"
             if not os.path.isdir(os.path.join(project, ".brim")):
-                facts["trusted"], text = False, f"{project}: has learned nothing of its own yet"
+                facts["trusted"], text = False, f"{project}: no rules of its own yet"
             elif facts["trusted"]:
                 state, text = OK, f"{project}: is trusted"
                 with suppress(BrimError), self.here.open(migrate=False) as scopes:  # a broken one is said above

@@ -338,7 +338,7 @@ def lost(options: Namespace) -> int:
         return 0 if text else 1
     emit(found, _view, options.as_json)
     if not found.compactions and not options.as_json:
-        note("no compaction is known" + (f" of session {session}" if session else " yet"))
+        note(f"no compaction is known of {session}" if session else "no compaction is known yet")
     return 0 if found.compactions else 1
 
 

@@ -49,8 +49,8 @@ def review(options: Namespace) -> int:
     an agent's note, agents get at most a summary of it, under a heading that says so.
 
       list             the corrections and notes that wait (default)
-      accept RULE ...  from now on these notes count as if you had said them; --kind says what they are
-      reject RULE ...  they are put away; 'brim rules restore' makes them notes again
+      accept RULE ...  make these notes rules, as if you had taught them; --kind says which kind
+      reject RULE ...  remove these notes; 'brim rules restore' brings them back
 
     Examples:
       brim rules review

@@ -96,7 +96,7 @@ def why(options: Namespace) -> int:
 
     Examples:
       brim why --file src/app.py
-      brim why ruff --prompt 'run the tests'
+      brim why pathlib --prompt 'run the tests'
       brim why --tokens 100..2000
     """
     if options.id is not None:
