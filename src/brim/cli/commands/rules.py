@@ -122,7 +122,7 @@ def listing(options: Namespace) -> int:
       brim rules
       brim rules pytest --kind constraint
       brim rules list --status forgotten --sort new
-      brim rules show ruff
+      brim rules show pathlib
     """
     workspace = here()
     with workspace.open() as scopes:
@@ -192,8 +192,8 @@ def _list_view(found: list[Behavior], came: dict[str, Outcome], now: float, sort
 def show(options: Namespace) -> int:
     """Show everything about one rule.
 
-    Its text and other wordings, when it applies, where it comes from, how many tokens it takes, its connections, and its
-    latest events. Times are in UTC.
+    Its text and other wordings, when it applies, where it comes from, how many tokens it takes, its connections, and
+    its latest events. Times are in UTC.
 
     Examples:
       brim rules show pathlib
@@ -290,8 +290,8 @@ def _events(events: list[Event]) -> str:
 def remove(options: Namespace) -> int:
     """Remove rules, so that agents no longer hear them.
 
-    Nothing is deleted; 'brim rules restore' brings them back as they were. If you name several and one isn't found, none
-    is removed.
+    Nothing is deleted; 'brim rules restore' brings them back as they were. If you name several and one isn't found,
+    none is removed.
 
     Examples:
       brim rules remove pathlib --reason 'ruff checks it now'
