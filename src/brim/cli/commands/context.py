@@ -67,6 +67,9 @@ def context(options: Namespace) -> int:
     if reading is None:
         note("no session found: name its file, or start your agent")
         return 1
+    if not reading["format"]:
+        note(f"{printable(reading['path'])}: no line of it is from a session of an agent that brim knows")
+        return 1
     index = usage_index(os.environ) if os.path.isdir(workspace.home) else ""
     with file_progress(reading["path"]) as progress:
         report = context_report(reading, at=options.at, since=options.since, index=index, on_read=progress.advance)
