@@ -119,7 +119,7 @@ def test_the_index_lists_every_page_and_names_every_package() -> None:
     assert packages - set(re.findall(r"`(brim\.\w+)`", index)) == set()
 
 
-FETCHED = re.compile(r"<(?:script|img|link)\\b[^>]*?(?:src|href)=[\"']?((?:https?:)?//[^\\s\"'>]+)")
+FETCHED = re.compile(r"<(?:script|img|link)\b[^>]*?\s(?:src|href)=[\"']?((?:https?:)?//[^\s\"'>]+)")
 
 
 def test_the_site_builds_strictly_and_fetches_nothing_from_elsewhere(tmp_path: Path) -> None:

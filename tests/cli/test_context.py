@@ -147,3 +147,10 @@ def test_a_later_session_begins_with_the_ratio_of_an_earlier_one(brim: Brim, ses
     known = brim("context", str(later), "--at", "1", "--json").json["request"]
     assert known["ratio_basis"] == "calibrated"
     assert abs(known["not_explained"]) < 0.02 * known["billed_tokens"]
+
+
+@pytest.mark.parametrize("contents", ["", "[1, 2, 3]\n", '{"a":\n', "not a session\n"])
+def test_a_file_that_is_no_session_is_refused(brim: Brim, contents: str) -> None:
+    ran = brim("context", brim.write("notes.txt", contents))
+    assert (ran.code, ran.out) == (1, "")
+    assert "notes.txt: no line of it is from a session" in ran.err

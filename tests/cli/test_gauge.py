@@ -68,7 +68,7 @@ def test_it_says_how_full_who_says_so_what_it_costs_and_what_fills_it() -> None:
         "158,700 of 200,000 tokens  79%       claude-sonnet-4-5  session 5e551011",
         "█████████████████████████████████████████████████████████▏░░░░░░░░░░░░░░",
         "                                         warn 70% ▲     ▲ compact 78%",
-        "window     200,000 tokens (reported by the agent; model table: 1,000,000)"[:71] + "…",
+        "window     200,000 tokens (reported by the agent; model table…",  # not the beginning of a number
         "headroom   8.2k to auto-compact",
         "cost       $1.03 ($0.06 of it in no single request)",
         "cache      87% of prompt tokens came from the cache",

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from brim.cli.output import printable
+from brim.cli.output import printable, width_of
 from tests.cli.conftest import Brim
 
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals there")
 
 
@@ -81,6 +84,27 @@ def test_a_narrow_terminal_gets_fewer_columns_and_whole_words(
     assert whole in shown
     assert "…" not in shown
     assert max(map(len, shown.splitlines())) <= 40
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+@pytest.mark.parametrize("command", ["", "limit", "rules", "why", "context", "lost", "usage", "doctor"])
+def test_everyday_commands_fit_the_terminal_and_break_no_word(brim: Brim, command: str, columns: int) -> None:
+    folder = brim.home / ".claude" / "projects" / "-shop"
+    folder.mkdir(parents=True)
+    for name in ("recorded", "requests"):
+        shutil.copy(EXAMPLES / name / "session.jsonl", folder / f"{name}.jsonl")
+    for arguments in (
+        ("limit", "5/day", "2/session", "2M tokens/week"),
+        ("limit", "--all", "100/month"),
+        ("learn", "--user", "In Python files, use pathlib instead of os.path"),
+        ("learn", "--user", "Never commit the files under dist/: the release script generates them."),
+    ):
+        assert brim(*arguments).code == 0
+    shown = on_a_terminal(brim, *command.split(), COLUMNS=str(columns), NO_COLOR="1").replace("\r", "")
+    lines = shown.split("\n")
+    assert [line for line in lines if width_of(line) > columns] == []
+    whole = set(re.findall(r"\w+", brim(*command.split()).out))
+    assert set(re.findall(r"(\w+)…", shown)) <= whole, "a cut text ends after a word"
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def test_what_a_transcript_says_is_text_on_the_page(brim: Brim, session: Path) -
     ("arguments", "said"),
     [
         (["--full"], "--full belongs to --html FILE"),
-        (["--days", "0"], "0 is less than 1"),
+        (["--days", "0"], "must be 1 or more, not 0"),
         (["--html", "missing/report.html"], "missing/report.html"),
         (["nowhere.jsonl"], "nowhere.jsonl: No such file"),
     ],

@@ -15,7 +15,7 @@ import sys
 from importlib import import_module
 
 from brim import __version__
-from brim.cli.options import Command
+from brim.cli.options import Command, add_json
 from brim.cli.output import end_with_reader, note, prepare_output
 from brim.errors import BrimError, PersonNeeded
 
@@ -160,12 +160,14 @@ def _overview(words: list[str]) -> int:
     )
     parser = argparse.ArgumentParser(
         prog="brim",
-        usage="brim [-h] [-V] [--json] [COMMAND]",
+        usage="brim [COMMAND] [--json]",
         description=f"Fill the context window to the brim, never over.\n\n{groups}",
-        epilog="'brim' alone shows how things stand. See also 'brim COMMAND --help'.\n\nExample: brim learn 'Use pnpm'",
+        epilog="'brim' alone shows where things stand. 'brim COMMAND --help' explains a command.\n\n"
+        "Example: brim learn 'Use pnpm, not npm'",
         formatter_class=_Help,
     )
     parser.add_argument("-V", "--version", action="version", version=f"brim {__version__}")
+    add_json(parser)
     if not words[0].startswith("-"):
         from difflib import get_close_matches
 
@@ -210,6 +212,11 @@ def parser_of(name: str) -> argparse.ArgumentParser:
 
 class _Help(argparse.HelpFormatter):
     """Prose fills the width of the terminal; rows of a list keep their columns; examples stay as they are."""
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        import textwrap
+
+        return textwrap.wrap(" ".join(text.split()), width, break_long_words=False, break_on_hyphens=False)
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:  # noqa: ARG002 (argparse gives it)
         if text.startswith("Example"):

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from signal import SIGTERM, signal
 from typing import Self
 
-from brim.cli.output import age, counted, dollars, note, paint, printable, symbols, terminal_width, width_of
+from brim.cli.output import age, counted, cut, dollars, note, paint, printable, symbols, terminal_width, width_of
 from brim.figures import bar, column, percent
 from brim.install.agents import NAMES
 from brim.report.watch import UNTOLD, Reading
@@ -207,12 +207,8 @@ def _agents(reading: Reading) -> list[str]:
 
 
 def _cut(text: str, width: int) -> str:
-    """Return as much of *text* as fits into *width* columns."""
-    if width_of(text) <= width:
-        return text
-    while text and width_of(text) > width - 1:
-        text = text[:-1]
-    return text + symbols("…", ".")
+    """Return as much of *text* as fits into *width* columns, up to the end of a word."""
+    return text if width_of(text) <= width else cut(text, width)
 
 
 class View:

@@ -100,14 +100,18 @@ def whole_number(least: int, most: int | None = None) -> Any:
     """Return the type of an option that takes a whole number from *least* to *most*."""
 
     def number(text: str) -> int:
-        value = int(text)
-        if value < least or (most is not None and value > most):
-            from argparse import ArgumentTypeError
+        from argparse import ArgumentTypeError
 
-            raise ArgumentTypeError(f"{value} is {f'less than {least}' if value < least else f'more than {most}'}")
+        try:
+            value = int(text)
+        except ValueError:
+            raise ArgumentTypeError(f"must be a whole number, not {text[:60]!r}") from None
+        if value < least:
+            raise ArgumentTypeError(f"must be {least} or more, not {value}")
+        if most is not None and value > most:
+            raise ArgumentTypeError(f"must be {most} or less, not {value}")
         return value
 
-    number.__name__ = "whole number"  # argparse says: invalid whole number value
     return number
 
 

@@ -28,6 +28,8 @@ LEAST = 8
 """Columns that a cell keeps at least when a table has to shrink."""
 COMFORTABLE = 40
 """Columns that the text of a row should have; optional columns go before it gets less."""
+NARROW = 20
+"""Columns that the values of ``facts`` need to stand next to their names."""
 PROGRESS_FROM = 30_000_000
 """Bytes of sessions to read from which on a terminal shows progress."""
 PROGRESS_FILES = 1_000
@@ -142,9 +144,11 @@ def day(time: float | None) -> str:
 
 def cut(text: str, width: int) -> str:
     """Return *text* in at most *width* columns, with an ellipsis after a whole word if something had to go."""
+    indent = text[: len(text) - len(text.lstrip(" "))]
     text = printable(" ".join(text.split()))
+    width -= len(indent)
     if width_of(text) <= width:
-        return text
+        return indent + text
     import unicodedata
 
     from brim.behaviors.summary import border_at_or_before
@@ -156,8 +160,23 @@ def cut(text: str, width: int) -> str:
             break
         end = at + 1
     space = text.rfind(" ", 0, end + 1)
+    ending = text[1 - width :]
+    if space <= 0 and text.isascii() and "/" in ending:  # of a path, the last parts say most
+        return indent + symbols("…", "~") + ending[ending.index("/") :]
     end = space if space > 0 else border_at_or_before(text, end)
-    return text[:end].rstrip(" ,;:.") + symbols("…", "~")
+    return indent + text[:end].rstrip(" ,;:.") + symbols("…", "~")
+
+
+def wrapped(text: str) -> str:
+    """Return the sentence *text*, wrapped on a terminal that is too narrow, never inside a word."""
+    import textwrap
+
+    columns = _columns_of_terminal()
+    if columns is None:
+        return text
+    indent = " " * (len(text) - len(text.lstrip(" ")) + 2)
+    wrap = textwrap.TextWrapper(columns, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return wrap.fill(text)
 
 
 def block(text: str) -> str:
@@ -214,7 +233,10 @@ def heading(text: str) -> str:
 
 
 def facts(rows: Iterable[tuple[str, str]]) -> str:
-    """Return names and values in two columns; empty values are left out, long ones are wrapped on a terminal."""
+    """Return names and values in two columns; empty values are left out, long ones are wrapped on a terminal.
+
+    On a terminal that is too narrow for two columns, a long value stands below its name.
+    """
     import textwrap
 
     shown = [(name, value) for name, value in rows if value]
@@ -222,17 +244,22 @@ def facts(rows: Iterable[tuple[str, str]]) -> str:
     columns = _columns_of_terminal()
     found = []
     for name, value in shown:
-        room = sys.maxsize if columns is None else max(12, columns - width - 2)
-        wrapped = (
+        room = sys.maxsize if columns is None else columns - width - 2
+        indent = width + 2
+        if room < NARROW and width_of(value) > room:
+            room, indent = (columns or 0) - 2, 2
+        pieces = (
             textwrap.wrap(printable(line), room, break_long_words=False, break_on_hyphens=False)
             if width_of(line) > room
             else [printable(line)]
             for line in value.split("\n")
         )
-        first, *rest = [part for parts in wrapped for part in parts]
+        first, *rest = [part for parts in pieces for part in parts]
         painted = name if "\x1b" in name else paint(name, "faint")
+        if indent == 2:
+            first, rest = "", [first, *rest]
         found.append(f"{painted}{' ' * (width - width_of(name))}  {first}".rstrip())
-        found += [f"{'':{width}}  {line}".rstrip() for line in rest]
+        found += [f"{'':{indent}}{line}".rstrip() for line in rest]
     return "\n".join(found)
 
 

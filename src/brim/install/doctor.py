@@ -241,9 +241,9 @@ class _Doctor:
     def _switched_off(self) -> Iterator[Finding]:
         until = paused_until(self.here.home)
         if until == float("inf"):
-            yield Finding(OFF, "paused", "no hook says anything: brim pause --off", paused=True)
+            yield Finding(OFF, "paused", "no hook says anything: brim resume", paused=True)
         elif until > self.here.now:
-            text = time.strftime("no hook says anything until %Y-%m-%d %H:%M: brim pause --off", time.localtime(until))
+            text = time.strftime("no hook says anything until %Y-%m-%d %H:%M: brim resume", time.localtime(until))
             yield Finding(OFF, "paused", text, paused=True, until=round(until))
         if is_disabled(self.here.environ):
             text = "BRIM_DISABLE is set here, so hooks that inherit it say nothing"
@@ -271,7 +271,7 @@ class _Doctor:
                     text = f"{path}: is missing, so hooks can't remember sessions or count money"
                     yield Finding(WRONG, "store", text, FIX, **facts)
                 elif scope == "user":
-                    yield Finding(OFF, "store", "nothing has been learned for every project yet", **facts)
+                    yield Finding(OFF, "store", "no rules for all your projects yet", **facts)
                 continue
             try:
                 with open_store(path, migrate=False, timeout=1.0) as store:
@@ -303,7 +303,7 @@ class _Doctor:
             facts["trusted"] = self.here.trusted
             text = f"{project}: is not trusted, so agents are told only your own rules: brim trust"
             if not os.path.isdir(os.path.join(project, ".brim")):
-                text = f"{project}: has learned nothing of its own yet"
+                text = f"{project}: no rules of its own yet"
             elif self.here.trusted:
                 state, text = (OFF, changes) if changes else (OK, f"{project}: is trusted")
         yield Finding(state, "project", text, **facts)

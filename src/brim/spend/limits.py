@@ -138,7 +138,7 @@ class Limit(Record):
             return self.replace(state=STOPPED)
         if isinstance(answer, Raise):
             if self.amount is None:
-                raise InputError("there is no limit to raise: set one")
+                raise InputError("there is no limit to raise: set one, as in 'brim limit 5/day'")
             from brim.spend.periods import in_unit
 
             now, to = in_unit(self.amount, unit), in_unit(answer.to, unit)

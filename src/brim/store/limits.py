@@ -332,7 +332,7 @@ def _wanted(text: str) -> str:
 
 def _unknown(name: str, names: list[str], lists: str = "'brim limit'") -> InputError:
     near = get_close_matches(name, names, n=1)
-    hint = f" Did you mean {near[0]}?" if near else f" {lists} lists those there are."
+    hint = f" Did you mean {near[0]}?" if near else f" {lists} lists the projects."
     return InputError(f'No project is called "{name[:80]}".{hint}')
 
 

@@ -46,7 +46,7 @@ def weakest(first: Basis, second: Basis) -> Basis:
 class Count(int):
     """A number of tokens with a basis and an interval.
 
-    ``low`` and ``high`` default to the value itself; ``0 <= low <= value <= high`` or it is a ``ValueError``.
+    ``low`` and ``high`` default to the value itself. Raises ``ValueError`` unless ``0 <= low <= value <= high``.
     ``note`` says in words what the reader should know ("the endpoint did not answer"); it is empty otherwise.
 
     Adding counts, or a count and a whole number, adds the intervals, keeps the weakest basis and every note. Any other

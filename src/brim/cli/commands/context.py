@@ -25,6 +25,7 @@ from brim.cli.output import (
     share,
     table,
     terminal_width,
+    wrapped,
 )
 from brim.errors import InputError
 from brim.report.context import ContextReport, context_report
@@ -68,6 +69,9 @@ def context(options: Namespace) -> int:
     if reading is None:
         note("no session found: name its file, or start your agent")
         return 1
+    if not reading["format"]:
+        note(f"{printable(reading['path'])}: no line of it is from a session of an agent that brim knows")
+        return 1
     index = usage_index(os.environ) if os.path.isdir(workspace.home) else ""
     with file_progress(reading["path"]) as progress:
         report = context_report(reading, at=options.at, since=options.since, index=index, on_read=progress.advance)
@@ -91,8 +95,10 @@ def show(report: ContextReport, *, everything: bool = False) -> str:
         [f"{'  ' * depth}{name}", "unknown" if tokens is None else f"{tokens:,}", part_share, basis]
         for depth, name, tokens, part_share, basis in _rows(report.parts, request.billed, 0, everything)
     ]
-    tree = table(rows, right=(1, 2))
-    return lines(f"{gauge}\n" if gauge else "", printable(head), later, f"{tree}\n", *_notes(report), _change(report))
+    optional = (3,) if terminal_width() < 60 else ()  # the notes below have the basis too
+    tree = table(rows, right=(1, 2), optional=optional)
+    above = (f"{gauge}\n" if gauge else "", wrapped(printable(head)), wrapped(later))
+    return lines(*above, f"{tree}\n", *_notes(report), _change(report))
 
 
 def _rows(
@@ -133,16 +139,14 @@ def _notes(report: ContextReport) -> Iterator[str]:
         "exact": "the model's own vocabulary",
     }
     ratio = f"{request.known.ratio:.3g} ({learned.get(request.known.basis, request.known.basis)})"
-    yield paint(f"parts: {source}, counted in o200k_base tokens times {ratio}", "faint")
+    yield paint(wrapped(f"parts: {source}, counted in o200k_base tokens times {ratio}"), "faint")
     if brim.sent_tokens:
         cost = "no known price" if brim.cost is None else dollars(brim.cost)
-        yield paint(f"brim's texts: {brim.tokens:,} tokens here, {brim.sent_tokens:,} in all requests, {cost}", "faint")
+        told = f"brim's texts: {brim.tokens:,} tokens here, {brim.sent_tokens:,} in all requests, {cost}"
+        yield paint(wrapped(told), "faint")
     if brim.resumes:
-        yield paint(
-            f"resumed {counted(brim.resumes, 'time')}: {brim.rewritten_tokens:,} cached tokens sent again, "
-            f"{brim.rewritten_without:,} without brim's texts",
-            "faint",
-        )
+        again = f"{brim.rewritten_tokens:,} cached tokens sent again, {brim.rewritten_without:,} without brim's texts"
+        yield paint(wrapped(f"resumed {counted(brim.resumes, 'time')}: {again}"), "faint")
 
 
 def _leaves(parts: Sequence[Part]) -> list[list[str]]:

@@ -92,6 +92,7 @@ def fit(options: Namespace) -> int:
       cap        cuts long tool results to --cap tokens, oldest first; then drops the oldest messages
 
     Examples:
+      echo '[{"role": "user", "content": "Hello"}]' | brim fit - --model gpt-4o --tokens 100
       brim fit chat.json --model gpt-4o --tokens 8000 > fitted.json
       brim fit request.json --model claude-sonnet-4-5 --strategy watermark --low auto --decisions chat.decisions
     """
@@ -241,6 +242,7 @@ def check(options: Namespace) -> int:
     history isn't valid. (To check stored rules, use 'brim rules check'.)
 
     Examples:
+      echo '[{"role": "user", "content": "Hello"}]' | brim check -
       brim check chat.json
       brim check ~/.claude/projects/-home-me-shop/SESSION.jsonl
     """
@@ -285,6 +287,7 @@ def repair(options: Namespace) -> int:
     Exits with 1 if the history can't be repaired or, with --dry-run, if there is something to change.
 
     Examples:
+      echo '[{"role": "user", "content": "Hello"}]' | brim repair -
       brim repair chat.json > repaired.json
       brim repair chat.json --in-place
       brim repair session.jsonl --dry-run

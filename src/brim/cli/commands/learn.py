@@ -287,7 +287,7 @@ def edit(options: Namespace) -> int:
     it keeps your file and says where. Empty the file to change nothing; brim then exits with 1.
 
     Examples:
-      brim rules edit use-uv
+      brim rules edit pathlib
       EDITOR='code --wait' brim rules edit b-3f2a
     """
     need_person("edits rules")

@@ -309,7 +309,7 @@ def _table(projects: list[ProjectRow], now: float) -> str:
             states = ", ".join(filter(None, [state, _row_state(each, now)]))
             rows.append([name, each.said, spent, left, filled, at, states])
             name = state = ""
-    return heading(table(rows, right=(2, 3), optional=(4, 6)))
+    return heading(table(rows, right=(2, 3), optional=(4, 5, 6, 3)))
 
 
 def _row_state(row: LimitRow, now: float) -> str:

@@ -32,6 +32,7 @@ from brim.cli.output import (
     paint,
     printable,
     table,
+    wrapped,
 )
 from brim.config import project_folder
 from brim.errors import InputError
@@ -315,7 +316,7 @@ def lost(options: Namespace) -> int:
         text = found.again()
         empty = "nothing to give back" if found.compactions else "no compaction is known"
         return emit({"text": text}, printable_lines(text), options.as_json, empty=empty, code=0 if text else 1)
-    empty = "no compaction is known" + (f" of session {session}" if session else " yet")
+    empty = f"no compaction is known of {session}" if session else "no compaction is known yet"
     return emit(found, _view, options.as_json, empty=empty, code=0 if found.compactions else 1)
 
 
@@ -336,14 +337,15 @@ def _compaction(each: Compaction) -> str:
     who = f"{each.agent} {each.session[:8]}" + (f", sub-agent {each.sub_agent[:8]}" if each.sub_agent else "")
     head = f"{when(each.time)}  {who}: {gone:,} of {counted(had, 'fact')} dropped"
     if not each.readable:
-        return lines(printable(head.partition(": ")[0]), "  Its summary can't be read, so what it kept isn't known.")
+        unread = "  Its summary can't be read, so what it kept isn't known."
+        return lines(printable(head.partition(": ")[0]), wrapped(unread))
     of = [(kind, each.had[kind], each.lost.get(kind, 0)) for kind in KINDS if each.had.get(kind)]
     kept = ", ".join(f"{had - lost:,} of {counted(had, kind)}" for kind, had, lost in of)
     again = [item for item in each.items if item.back]
     cost = f": {counted(each.turns, 'turn')}, {each.tokens:,} tokens" if each.turns else ""
     return lines(
-        printable(head),
-        f"  kept: {kept}" if each.had else "",
+        wrapped(printable(head)),
+        wrapped(f"  kept: {kept}") if each.had else "",
         f"  {paint('found again', 'faint')}{cost}" if again else "",
         _listed(again, sum(each.came_back.values())),
         f"  {paint('never came back', 'faint')}" if each.never else "",

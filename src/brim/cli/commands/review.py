@@ -66,8 +66,8 @@ def review(options: Namespace) -> int:
     an agent's note, agents get at most a summary of it, under a heading that says so.
 
       list             the corrections and notes that wait (default)
-      accept RULE ...  from now on these notes count as if you had said them; --kind says what they are
-      reject RULE ...  they are put away; 'brim rules restore' makes them notes again
+      accept RULE ...  make these notes rules, as if you had taught them; --kind says which kind
+      reject RULE ...  remove these notes; 'brim rules restore' brings them back
 
     Examples:
       brim rules review
@@ -185,10 +185,10 @@ MOST_SHOWN = 50
 def merge(options: Namespace) -> int:
     """Make one rule of two that say the same.
 
-    The one that you name with --into stays; otherwise your own rule before the project's, then the one with the higher
-    priority, the higher confidence, or the older one. It takes over the other's wording, tags, uses and connections,
-    and applies wherever either did. The other is kept as superseded. brim shows what it would do and asks; it exits
-    with 1 if you say no.
+    --into names the one that stays. Without it, brim keeps your own rule rather than the project's, then the one with
+    the higher priority, then the higher confidence, then the older one. It takes over the other's wording, tags, uses
+    and connections, and applies wherever either did. The other is kept as superseded. brim shows what it would do and
+    asks; it exits with 1 if you say no.
 
     Examples:
       brim rules merge use-uv prefer-uv --dry-run
@@ -224,9 +224,9 @@ def merge(options: Namespace) -> int:
 def dedupe(options: Namespace) -> int:
     """Find rules that say the same, and merge each pair.
 
-    Both texts are kept, as with 'brim rules merge'. brim merges what says the same for certain: the same words in
-    another order or form. Pairs that may say the same are shown, and on a terminal you decide about each. Rules that
-    differ in a negation, a number, a name or an order are kept apart. Project rules are compared with project rules,
+    Both texts are kept, as with 'brim rules merge'. brim merges rules that use the same words in another
+    order or form. It shows pairs that may say the same, and on a terminal you decide about each. It keeps rules apart
+    that differ in a negation, a number, a name or an order. Project rules are compared with project rules,
     and your own with your own. It exits with 1 if you say no.
 
     Examples:

@@ -114,7 +114,7 @@ def listing(options: Namespace) -> int:
       brim rules
       brim rules pytest --kind constraint
       brim rules list --status forgotten --sort new
-      brim rules show ruff
+      brim rules show pathlib
     """
     workspace = here()
     with workspace.open() as scopes:
@@ -128,7 +128,7 @@ def listing(options: Namespace) -> int:
     narrowed = bool(options.patterns or options.kind or options.tag or options.scope or options.status != "live")
     if not options.as_json and not found:
         how_many = counted(len(every), "rule")
-        why = f"nothing matches; {how_many} in all" if narrowed else f"nothing is live; {how_many} put away"
+        why = f"nothing matches; {how_many} in all" if narrowed else f"nothing is live; {how_many} removed or replaced"
         if every or not news:
             note(f"{why}: brim rules list --status all" if every else NOTHING_YET)
         for action in get_close_matches(options.patterns[0], ACTIONS, 1) if options.patterns else ():
@@ -172,20 +172,20 @@ def _list_view(found: list[Behavior], came: dict[str, Outcome], now: float, sort
     rows = [list(columns), *([show(each) for show in columns.values()] for each in found)]
     places = {name: at for at, name in enumerate(columns)}
     spare = [places[name] for name in ("learned", *NUMBERS[::-1]) if SORTED_BY.get(sort) != name]
-    spare += [places["refuses"]] if "refuses" in places else []
+    spare += [places[name] for name in ("refuses", "scope") if name in places]
     return heading(table(rows, right=[places[name] for name in NUMBERS], optional=spare))
 
 
 @command(rule(), add_json)
 def show(options: Namespace) -> int:
-    """Show one rule whole.
+    """Show everything about one rule.
 
-    That is its text and other wordings, when it applies, where it comes from, how many tokens it takes, its
-    connections, and its latest events. Times are in UTC.
+    Its text and other wordings, when it applies, where it comes from, how many tokens it takes, its connections, and
+    its latest events. Times are in UTC.
 
     Examples:
-      brim rules show use-uv
-      brim rules show ruff
+      brim rules show pathlib
+      brim rules show b-3f2a
     """
     workspace = here()
     with workspace.open() as scopes:
@@ -276,12 +276,13 @@ def _events(events: list[Event]) -> str:
 
 @command(rule("ids", several=True), option("--reason", default="", metavar="TEXT", help="why; kept with it"), add_json)
 def remove(options: Namespace) -> int:
-    """Put rules away, so that agents are never told them.
+    """Remove rules, so that agents no longer hear them.
 
-    Nothing is deleted; 'brim rules restore' brings them back as they were. With several, all are put away or none.
+    Nothing is deleted; 'brim rules restore' brings them back as they were. If you name several and one isn't found,
+    none is removed.
 
     Examples:
-      brim rules remove use-pip --reason 'we moved to uv'
+      brim rules remove pathlib --reason 'ruff checks it now'
       brim rules remove b-3f2a b-91cc
     """
     need_person("removes rules")
@@ -301,11 +302,11 @@ def remove(options: Namespace) -> int:
 def restore(options: Namespace) -> int:
     """Bring removed rules back, each as it was.
 
-    What was active is active again; what an agent noted waits for 'brim rules review' again. With several, all come
-    back or none.
+    An active rule is active again; an agent's note waits for 'brim rules review' again. If you name several and one
+    isn't found, none comes back.
 
     Examples:
-      brim rules restore use-pip
+      brim rules restore pathlib
       brim rules restore b-3f2a
     """
     workspace = here()
@@ -322,7 +323,12 @@ def restore(options: Namespace) -> int:
 
 
 @command(
-    option("id", metavar="RULE", help="the rule that refused it; brim is brim itself", completer=complete_rule),
+    option(
+        "id",
+        metavar="RULE",
+        help="the rule that refused the call, or 'brim' if brim protected itself",
+        completer=complete_rule,
+    ),
     one_of(
         option("--once", action="store_true", help="the next such call, within an hour"),
         option("--session", nargs="?", const="", metavar="ID", help="a session (default: the one that was refused)"),

@@ -32,9 +32,13 @@ def _ready(result: dict[str, str], view: str, *, as_json: bool) -> None:
 def ui(options: Namespace) -> int:
     """See your sessions, rules and money in the browser.
 
-    Now shows live sessions and what needs attention, Session what fills its window and what was lost, Rules what an
-    agent would hear, Money what was spent and the limits. The pages are served on this machine only, for the browser
-    that has the link, and nothing is sent anywhere. Ctrl-C ends it.
+      Now      live sessions, and what needs attention
+      Session  what fills its window, and what was lost
+      Rules    what an agent would hear
+      Money    what was spent, and the limits
+
+    The pages are served on this machine only, to the browser that has the link. Nothing is sent anywhere. Ctrl-C ends
+    it.
 
     Needs the extra: pip install 'brim[ui]'
 

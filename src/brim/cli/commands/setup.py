@@ -254,7 +254,7 @@ def _show_uninstalled(done: Uninstalled) -> None:
 def pause(options: Namespace) -> int:
     """Silence every hook in every agent, for a while or until 'brim resume'.
 
-    Nothing is uninstalled, and nothing is recorded meanwhile. For one process alone, set BRIM_DISABLE=1 in its
+    Nothing is uninstalled, and nothing is recorded during the pause. For one process alone, set BRIM_DISABLE=1 in its
     environment.
 
     Examples:
@@ -279,7 +279,7 @@ def resume(options: Namespace) -> int:
       brim resume
     """
     done = installation.resume(os.environ)
-    return emit(done, f"brim is not paused{'' if done['changed'] else ' already'}", options.as_json)
+    return emit(done, "brim is back: hooks answer again" if done["changed"] else "brim isn't paused", options.as_json)
 
 
 # Whether it works ------------------------------------------------------------------------------------------------

@@ -96,8 +96,8 @@ def _status_view(found: dict[str, Any], past: str) -> str:
         project = f"{project} (not trusted)"
     rows = [
         ("project", project),
-        ("session", "none of this project" if session is None else _session_line(session)),
-        ("rules", f"{counted(rules['project'], 'rule')} of this project, {rules['user']:,} of your own"),
+        ("session", "none in this project" if session is None else _session_line(session)),
+        ("rules", f"{counted(rules['project'], 'rule')} in this project, {rules['user']:,} of your own"),
         ("money", _money_line(spending, [LimitRow(**each) for each in found["limits"]])),
         ("past", past),
         *[("plan", line) for line in plan_lines([PlanWindow(**each) for each in found["plan_windows"]], time.time())],

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from brim.cli.options import add_json, command, option, own_prices, settings
-from brim.cli.output import ReadingProgress, counted, dollars, emit, heading, listed, note, paint, table
+from brim.cli.output import ReadingProgress, counted, dollars, emit, heading, listed, note, paint, table, wrapped
 from brim.errors import InputError
 from brim.report.usage import BY, GROUPINGS, Sum, UsageReport, parse_day, usage_report
 from brim.tracking.plan_windows import current_plan_windows
@@ -111,9 +111,10 @@ def show_usage(report: UsageReport) -> None:
         from brim.cli.gauge import plan_lines  # importing it takes as long as the rest of the command
 
         for line in plan_lines(report.plan_windows, report.now):
-            print(f"plan: {line}")
+            print(wrapped(f"plan: {line}"))
     if report.rest:
-        print(paint("unattributed: in the client's totals, but without a line of its own: mostly compactions", "faint"))
+        why = "unattributed: in the client's totals, but without a line of its own: mostly compactions"
+        print(paint(wrapped(why), "faint"))
     for model, requests in report.unpriced.items():
         many = counted(requests, "request")
         note(f"no price for {model or 'an unnamed model'} ({many}): 'models' in the configuration can give one")

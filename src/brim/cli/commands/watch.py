@@ -90,7 +90,7 @@ def watch(options: Namespace) -> int:
     reading = watch.reading(path, counts)
     view.end(reading)
     if reading["lines"] and not reading["format"]:
-        note(f"{printable(path)}: none of its {reading['lines']:,} lines is of a session that brim knows")
+        note(f"{printable(path)}: no line of it is from a session of an agent that brim knows")
         return 1
     return int(options.fail_over is not None and reading["utilization"] >= options.fail_over)
 

@@ -42,6 +42,7 @@ from brim.cli.output import (
     symbols,
     table,
     terminal_width,
+    wrapped,
 )
 from brim.errors import BrimError, InputError
 from brim.injection.plan import InjectionPlan, Item
@@ -95,7 +96,7 @@ def why(options: Namespace) -> int:
 
     Examples:
       brim why --file src/app.py
-      brim why ruff --prompt 'run the tests'
+      brim why pathlib --prompt 'run the tests'
       brim why --tokens 100..2000
     """
     if options.id is not None:
@@ -139,7 +140,7 @@ def _plan(options: Namespace) -> int:
                 model = workspace.config.yours["model"] or _session_model(workspace) or AGENTS_MODEL
                 calibrations = scopes.user.calibrations if scopes.user is not None else None
                 count = counter_for(model, calibrations=calibrations).count(render(plans[0]))
-                ours = f"{int(count):,} tokens for {model} ({basis_of(count)})"
+                ours = wrapped(f"{int(count):,} tokens for {model} ({basis_of(count)})")
             print(lines(plan_view(planner, plans[0]), ours, own, waiting_view(waiting)))
     tell_trust(workspace)
     return 1 if constraints_left_out(plans[-1]) else 0
@@ -451,7 +452,7 @@ def plan_view(planner: Planner, plan: InjectionPlan) -> str:
         found.append([value, tier, tokens, kind, planner.why(item), summary_of(rule)])
     rows, more = listed(found)
     head = ["activation", "tier", "tokens", "kind", "why", "rule"]
-    shown = heading(table([head, *rows], right=(0, 2), optional=(3, 4)))
+    shown = heading(table([head, *rows], right=(0, 2), optional=(3, 4, 1)))
     proof = ""
     if plan.upper_bound is not None:  # only ``optimal`` knows how good the choice is
         gap, bound = plan.gap or 0.0, plan.upper_bound
@@ -478,7 +479,7 @@ def total_line(plan: InjectionPlan) -> str:
     basis = total.basis if total.low == total.high else f"{total.basis} ({total.low:,} to {total.high:,})"
     characters = [] if plan.max_chars is None else [f"{plan.characters:,} of {plan.max_chars:,} characters"]
     line = ", ".join([taken, *characters, f"{basis} for {plan.counter}", plan.format, plan.strategy])
-    return paint(line, "red") if constraints_left_out(plan) else line
+    return paint(wrapped(line), "red") if constraints_left_out(plan) else wrapped(line)
 
 
 def range_view(plans: Sequence[InjectionPlan]) -> str:

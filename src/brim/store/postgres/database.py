@@ -357,7 +357,7 @@ def _in_words(database: PostgresDatabase) -> Iterator[None]:
         raise StoreError(f"{database.path}: {what} ({said})", reason) from None
 
 
-_NO_RIGHTS = "this user of PostgreSQL may not do that: the owner of brim's schema must GRANT it"
+_NO_RIGHTS = "this user of PostgreSQL may not do that: the owner of the database or of brim's schema must GRANT it"
 _LOST = "PostgreSQL can't be reached: check that it runs and that the address is right"
 _LOGIN = "PostgreSQL doesn't let this user in: check the user, and the password in the address, PGPASSWORD or ~/.pgpass"
 _WORDS = {
