@@ -34,10 +34,6 @@ ALWAYS = ""
 """The term of a rule without declared conditions."""
 ANYWHERE = "*"
 """The term of what a session is told when it begins: constraints, and rules without any condition."""
-GENERAL = "**"
-"""The term of those of them that are about no subject: a tone, the language of answers, a way of working."""
-FEW = 10
-"""Rules that a session is told when it begins whatever they are about. Of more, those about a subject wait for it."""
 INFERRED = "~"
 """What the term of an inferred condition begins with."""
 LANGUAGE = "~language"
@@ -55,15 +51,10 @@ DECLARED = 4.0
 """The score of a declared condition that is confirmed."""
 HALF = 4.0
 """The score at which relevance is one half: about that of one rare word."""
-SHARE, CLEAR = 0.15, 2.0
-"""A rule is relevant from this share of what the mean score of the best three has above ``CLEAR``: the clearer it is
-what a prompt is about, the nearer a rule has to be. Below it, nothing is clear, and every rule may be needed."""
-STANDING = 0.3
-"""What speaks for a rule that is told when a session begins, if nothing else does."""
-LEAST_OF_CALL = 3.0
-"""And, for a tool call, from this score: it's told only what is surely about it."""
-OF_LANGUAGE = 0.8
-"""The score of a rule for the language that a change is made in, if nothing else speaks for it."""
+SHARE = 0.05
+"""A rule is relevant from this share of the mean score of the best three."""
+LEAST, LEAST_OF_CALL = 0.8, 3.0
+"""And from this score; the second for a tool call, which is told only what is surely about it."""
 SECTION = 0.5
 """What a rule gets of the mean score of the rules under its heading: what stands together is about the same."""
 PLACE = frozenset({"environment", "project_type", "branch"})
@@ -111,9 +102,7 @@ def terms_of(behavior: Behavior) -> dict[str, int]:
         counts.setdefault(stem, 1)
     room = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * sum(counts.values()) / USUAL_LENGTH)
     terms = {stem: max(1, round(100 * many * (SATURATION + 1) / (many + room))) for stem, many in counts.items()}
-    subjects = subjects_of(counts)
-    room = 1 + sum(subjects.values())  # a rule that speaks of many subjects is less about each
-    terms.update({subject: 100 * many // room for subject, many in subjects.items()})
+    terms.update({subject: 100 * many // (many + 1) for subject, many in subjects_of(counts).items()})
     inferred = behavior.inferred
     terms.update(dict.fromkeys(_filed(inferred, INFERRED), 100))
     terms.update(dict.fromkeys(_filed(behavior.when), 100))
@@ -121,8 +110,6 @@ def terms_of(behavior: Behavior) -> dict[str, int]:
         terms[ALWAYS] = 100
         if not inferred or behavior.kind is BehaviorKind.CONSTRAINT:
             terms[ANYWHERE] = 100
-            if not subjects:
-                terms[GENERAL] = 100
         elif _asks_for_language(inferred):
             terms[LANGUAGE] = 1
     return terms
@@ -152,52 +139,34 @@ def rank(
     parameters: Parameters = DEFAULTS,
     always: bool = True,
     told: Collection[str] = (),
-    again: Collection[str] = (),
 ) -> Course:
     """Return how the rules of *index* that have to do with *context* are activated.
 
-    With *always*, those that ``standing`` returns count too.
+    With *always*, constraints and rules without any condition count too, but for those that were *told* already.
     """
-    judged, least = _judge(index, context)
-    found = _near(judged, least)
+    found = relevant(index, context)
     nodes = {node.id: node for node, _ in found}
     values = {node.id: relevance.value for node, relevance in found}
     if always:
-        usual = (parameters.always - parameters.seed_floor) / (1 - parameters.seed_floor)
-        for node in standing(index, told, again=again, least=_unasked(context, least)):
+        least = (parameters.always - parameters.seed_floor) / (1 - parameters.seed_floor)
+        for node in standing(index, told):
             nodes.setdefault(node.id, node)
-            values[node.id] = max(values.get(node.id, usual), usual)
+            values[node.id] = max(values.get(node.id, least), least)
     by = {node.id: relevance for node, relevance in found}
     return Course(Neighbourhood(index, context, now, parameters, relevance=values, nodes=nodes.values(), found=by))
 
 
-def standing(
-    index: Index, told: Collection[str] = (), *, again: Collection[str] = (), least: float = 0.0
-) -> list[Node]:
-    """Return the rules of *index* that are told whatever a situation is about, but for those in *told*.
+def standing(index: Index, told: Collection[str] = ()) -> list[Node]:
+    """Return what a session is told when it begins, but for those in *told*.
 
-    These are constraints and rules without a declared condition, unless the words of a rule that isn't a constraint
-    speak of one. If there are many, and a rule needs a score of *least*, those about a subject wait for a prompt about
-    it, unless they are in *again*. If nothing is clear, every rule without a declared condition may be needed.
+    These are the constraints and rules of *index* without a declared condition, unless the words of a rule that isn't a
+    constraint speak of one.
     """
-    terms = index.postings((ANYWHERE, GENERAL, ALWAYS) if least <= 0 else (ANYWHERE, GENERAL))
-    if found := terms.get(ANYWHERE):
-        if len(found) > FEW and least > STANDING:
-            general = terms.get(GENERAL, ())
-            found = [*general, *[pair for pair in found if pair[0] in again and pair not in general]]
-        elif len(found) > FEW and least < 0:
-            found = terms[ALWAYS]
+    if found := index.postings((ANYWHERE,)).get(ANYWHERE):
         return list(index.nodes([id for id, _ in found if id not in told]))
     # An index that an older brim wrote has no term for them, and no inferred conditions.
     found = index.postings((ALWAYS,)).get(ALWAYS, ())
     return [node for node in index.nodes([id for id, _ in found if id not in told]) if not node.inferred]
-
-
-def _unasked(context: Context, least: float) -> float:
-    """Return the score that ``standing`` rules have to reach in *context*; a sub-agent has no prompt to wait for."""
-    if context.prompt:
-        return least
-    return 0.0 if context.command or context.written or context.file else 1.0
 
 
 def relevant(index: Index, context: Context) -> list[tuple[Node, Relevance]]:
@@ -205,11 +174,6 @@ def relevant(index: Index, context: Context) -> list[tuple[Node, Relevance]]:
 
     A rule is left out if the context contradicts a condition that was declared for it.
     """
-    return _near(*_judge(index, context))
-
-
-def _judge(index: Index, context: Context) -> tuple[list[tuple[Node, Relevance]], float]:
-    """Return how much the rules of *index* have to do with *context*, best first, and the score that is needed."""
     weights, evidence = context.terms, context.evidence
     declared = facts_filed(evidence)
     asked = {**weights, **dict.fromkeys(facts_filed(evidence, INFERRED), CONFIRMED), **dict.fromkeys(declared, 1.0)}
@@ -239,10 +203,7 @@ def _judge(index: Index, context: Context) -> tuple[list[tuple[Node, Relevance]]
     judged = [
         (node, _judged(node, shared[node.id], context, worth, means.get(node.id, 0.0))) for node in index.nodes(best)
     ]
-    judged.sort(key=lambda pair: (-pair[1].value, pair[0].id))
-    top = sorted([relevance.score for _, relevance in judged], reverse=True)[:3]
-    least = SHARE * (sum(top) / 3 - CLEAR)
-    return judged, least if context.prompt else max(LEAST_OF_CALL, least)
+    return _near(judged, LEAST if context.prompt else LEAST_OF_CALL)
 
 
 def _section_means(index: Index, scores: Mapping[str, float]) -> dict[str, float]:
@@ -274,7 +235,7 @@ def _judged(
     # A rule for every change is as near to each of them, whatever else is; one for a language is only near enough.
     is_change, confirmed = EDITING in context.evidence.get("task", ()), inferred.confirmed
     if is_change and not inferred.contradicted and _asks_for_language(node.inferred) and _is_written(node, context):
-        score, confirmed = max(score, OF_LANGUAGE), ("language",)
+        score, confirmed = max(score, LEAST), ("language",)
     wanted = dict(node.inferred.conditions).get("task", ())
     sure = places + (EDITING in wanted and is_change)
     words = tuple([term for _, term in sorted(shared)])
@@ -298,5 +259,8 @@ def _is_written(node: Node, context: Context) -> bool:
 
 
 def _near(judged: list[tuple[Node, Relevance]], least: float) -> list[tuple[Node, Relevance]]:
-    """Return those of *judged* that are sure or near enough."""
-    return [pair for pair in judged if pair[1].sure or pair[1].score >= max(least, 1e-9)]
+    """Return those of *judged* that are sure or near enough to the best, best first."""
+    ranked = sorted(judged, key=lambda pair: (-pair[1].value, pair[0].id))
+    top = sorted([relevance.score for _, relevance in ranked], reverse=True)[:3]
+    least = max(least, SHARE * sum(top) / len(top)) if top else least
+    return [(node, relevance) for node, relevance in ranked if relevance.sure or relevance.score >= least]

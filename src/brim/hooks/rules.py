@@ -98,9 +98,8 @@ def _charged_at_start(
 ) -> str:
     scopes, limits = workspace.scopes, workspace.config.yours.section("session")
     seen = scopes.session_seen(call.session, call.sub_agent, **limits)
-    again = list(seen.shown) if how == "compact" else ()  # what the summary may have lost
     seen.begin(how)
-    found = _planner(call, workspace, seen, leave=_read_already(call, workspace), again=again)
+    found = _planner(call, workspace, seen, leave=_read_already(call, workspace))
     with scopes.writing("user"), scopes.session(call.session, call.sub_agent, **limits) as session:
         session.begin(how)
         plan = found.plan(budget, key=START, max_chars=room, max_bytes=most, session=session)
@@ -171,7 +170,6 @@ def _planner(
     always: bool = True,
     leave: Collection[str] = (),
     read: Collection[str] = (),
-    again: Collection[str] = (),
 ) -> HookPlanner:
     from brim.store.hook_planner import HookPlanner
 
@@ -185,7 +183,6 @@ def _planner(
         always=always,
         leave=leave,
         read=read,
-        again=again,
     )
 
 

@@ -55,8 +55,8 @@ class HookPlanner:
 
     Finding them takes no lock, so nothing waits while it turns out that nothing is due. Rules without any condition are
     told when a session begins, or with the first prompt after they were learned; without *always*, they aren't, nor are
-    those in *read*, which stand in the window already. Those in *again* don't wait for a prompt about them. The rules
-    in *leave* are left out. The planner is true if something may be told.
+    those in *read*, which stand in the window already. The rules in *leave* are left out. The planner is true if
+    something may be told.
     """
 
     def __init__(
@@ -71,12 +71,10 @@ class HookPlanner:
         always: bool = True,
         leave: Collection[str] = (),
         read: Collection[str] = (),
-        again: Collection[str] = (),
     ) -> None:
         self._theirs, config = config, config.yours
         self._scopes, self._config, self._now, self._model = scopes, config, now, model
         self._context, self._session, self._always, self._leave = context, session, always, leave
-        self._again = again
         self._told = {*read, *(session.shown if session is not None else ())}
         self._mapper = ActivationTierMapper(**config.section("tiers"), strategy=config["injection.strategy"])
         self._choose()
@@ -113,15 +111,8 @@ class HookPlanner:
         """The constraints that may be told, strongest first."""
 
     def _course(self, parameters: Parameters) -> Course:
-        return rank(
-            self._scopes,
-            self._context,
-            now=self._now,
-            parameters=parameters,
-            always=self._always,
-            told=self._told,
-            again=self._again,
-        )
+        scopes, now, always, told = self._scopes, self._now, self._always, self._told
+        return rank(scopes, self._context, now=now, parameters=parameters, always=always, told=told)
 
     @cached_property
     def _counting(self) -> Counting:

@@ -60,7 +60,7 @@ class Planner:
     """Makes plans for one situation, and knows why each rule was activated. *mode* overrides the setting.
 
     Without *always*, rules without conditions are left out. So are those in *leave*, and those that the session was
-    *told* before. Those in *again* don't wait for a prompt about them.
+    *told* before.
     """
 
     def __init__(
@@ -74,13 +74,11 @@ class Planner:
         always: bool = True,
         told: Collection[str] = (),
         leave: Collection[str] = (),
-        again: Collection[str] = (),
     ) -> None:
         self.config, self.context, self._scopes = config.yours, context, scopes
         self._theirs, config = config, config.yours
         self.parameters = Parameters(**config.section("activation"))
-        given: dict[str, Any] = {"now": now, "parameters": self.parameters, "always": always}
-        given.update(told=told, again=again)
+        given: dict[str, Any] = {"now": now, "parameters": self.parameters, "always": always, "told": told}
         self.course = rank(scopes, context, **given)
         ids = [id for id, _ in self.course.ranked()]
         left_out, aside = scopes.leave_out(ids), scopes.set_aside(scopes.edges(ids))
@@ -215,8 +213,7 @@ def session_planner(
     """Return a planner that finds what the hook of *event* would find in *session*."""
     beginning = event in BEGINNINGS
     told = () if beginning else session.shown
-    again = list(session.shown) if event == "compact" else ()
-    return Planner(scopes, config, context, now=now, always=beginning or event == "prompt", told=told, again=again)
+    return Planner(scopes, config, context, now=now, always=beginning or event == "prompt", told=told)
 
 
 def tell_session(planner: Planner, session: Session, event: str, *, floor: str = "fit") -> InjectionPlan:
