@@ -52,7 +52,7 @@ NODE_COLUMNS = "id, conditions, words, injected, confirmed, overridden, last_use
 
 _TEXTS = ("canonical", "summary", "extra")
 
-INDEX_VERSION = "3"
+INDEX_VERSION = "4"
 """Raise it with every change of stems, inferred conditions or terms: the next command then writes them again."""
 
 
