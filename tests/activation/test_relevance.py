@@ -76,5 +76,18 @@ def test_a_rule_for_a_language_waits_in_a_project_of_another() -> None:
 
 def test_it_is_said_that_a_rule_is_for_every_change() -> None:
     (rule,) = under("", "Run the formatter after every change.")
-    course = rank(Graph([rule]), context := Context(prompt="move the receipts"), now=0, always=False)
+    course = rank(Graph([rule]), context := Context(prompt="store the receipts"), now=0, always=False)
     assert explain(Graph([rule]), context, rule.id, now=0, course=course).outcome == "in: confirmed by task"
+
+
+def test_a_prompt_asks_for_things_and_a_rule_speaks_of_the_means() -> None:
+    rules = [*under("", "No literal strings in components."), *under("", "Wrap errors with context.")]
+    assert list(found(rules, "add a tooltip to the save button")) == [rules[0].id]
+
+
+def test_a_rule_far_behind_the_best_is_left_out() -> None:
+    rules = under("", *(f"Green receipts of parcel{n} have a stamp, a seal, a stripe and a dot." for n in range(3)))
+    rules += under("", "Icons have words, shapes, corners, edges, shades and outlines.")
+    assert rules[3].id in found(rules, "a new page")
+    prompt = "stamp and seal the green receipts of parcel0, parcel1 and parcel2 on the page, with a stripe and a dot"
+    assert rules[3].id not in found(rules, prompt)

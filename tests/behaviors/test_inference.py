@@ -70,3 +70,29 @@ def test_any_text_gives_conditions(text: str, heading: str) -> None:
 def test_rule_with_a_linter_is_for_every_change() -> None:
     assert "editing" in dict(infer("Style: `uv run ruff check .`").conditions)["task"]
     assert "editing" not in dict(infer("Tests: `uv run pytest`").conditions)["task"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Run `acme verify` before you say that something works.",
+        "Fix all errors before considering the task complete.",
+        "After completing a task, run `acme all`.",
+        "Run `acme fix` before finalizing changes.",
+        "Once everything is done, update the notes.",
+        "All checks must pass.",
+        "Every new feature or bug fix is covered by an example.",
+        "When modifying code, keep the docs in step.",
+        "Style: `vendor/bin/pint --dirty`",
+        "Use `yarn fix` for the layout.",
+    ],
+)
+def test_rules_for_the_end_of_a_change_are_for_every_change(text: str) -> None:
+    assert "editing" in dict(infer(text).conditions)["task"]
+
+
+@pytest.mark.parametrize(
+    "text", ["Complete sentences in answers.", "The build works on Linux alone.", "Finished parcels have a seal."]
+)
+def test_what_is_complete_is_not_always_a_change(text: str) -> None:
+    assert "editing" not in dict(infer(text).conditions).get("task", ())

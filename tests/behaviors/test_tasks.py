@@ -95,9 +95,12 @@ def test_the_words_of_subjects_are_stems() -> None:
     from brim.behaviors.words import words_of
     from brim.files import data_rows
 
-    for subject, stems in data_rows(tasks.__file__, "subjects.tsv"):
-        for each in stems.split():
+    for subject, both, rules, prompts in data_rows(tasks.__file__, "subjects.tsv"):
+        for each in (*both.split(), *rules.split()):
             assert tasks.subjects_of([each])[f"#{subject}"] == 1
+        for each in (*both.split(), *prompts.split()):
+            assert tasks.subjects_asked([each])[f"#{subject}"] == 1
+        for each in f"{both} {rules} {prompts}".split():
             assert words_of(each), f"no text has the stem {each!r}"
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NEAR = 0.5
 """What a word of a path or of the text being written counts; a word of the prompt or the command counts 1."""
 
-SUBJECT = 0.5
+SUBJECT = 1.0
 """What a subject of the prompt counts if one of its words speaks of it; two or more count twice that."""
 
 MOST_WRITTEN = 1_500
@@ -140,9 +140,9 @@ class Context(Record):
                 found.update(dict.fromkeys(words_of(text), weight))
         found.update(dict.fromkeys(self.words, 1.0))
         if self.prompt:
-            from brim.behaviors.tasks import subjects_of
+            from brim.behaviors.tasks import subjects_asked
 
-            found.update({subject: SUBJECT * min(many, 2) for subject, many in subjects_of(self.words).items()})
+            found.update({subject: SUBJECT * min(many, 2) for subject, many in subjects_asked(self.words).items()})
         return found
 
     @property

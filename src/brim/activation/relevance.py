@@ -51,10 +51,12 @@ DECLARED = 4.0
 """The score of a declared condition that is confirmed."""
 HALF = 4.0
 """The score at which relevance is one half: about that of one rare word."""
-SHARE = 0.05
+SHARE = 0.1
 """A rule is relevant from this share of the mean score of the best three."""
-LEAST, LEAST_OF_CALL = 0.8, 3.0
-"""And from this score; the second for a tool call, which is told only what is surely about it."""
+LEAST_OF_CALL = 3.0
+"""And, for a tool call, from this score: it's told only what is surely about it."""
+OF_LANGUAGE = 0.8
+"""The score of a rule for the language that a change is made in, if nothing else speaks for it."""
 SECTION = 0.5
 """What a rule gets of the mean score of the rules under its heading: what stands together is about the same."""
 PLACE = frozenset({"environment", "project_type", "branch"})
@@ -102,7 +104,9 @@ def terms_of(behavior: Behavior) -> dict[str, int]:
         counts.setdefault(stem, 1)
     room = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * sum(counts.values()) / USUAL_LENGTH)
     terms = {stem: max(1, round(100 * many * (SATURATION + 1) / (many + room))) for stem, many in counts.items()}
-    terms.update({subject: 100 * many // (many + 1) for subject, many in subjects_of(counts).items()})
+    subjects = subjects_of(counts)
+    room = 1 + sum(subjects.values())  # a rule that speaks of many subjects is less about each
+    terms.update({subject: 100 * many // room for subject, many in subjects.items()})
     inferred = behavior.inferred
     terms.update(dict.fromkeys(_filed(inferred, INFERRED), 100))
     terms.update(dict.fromkeys(_filed(behavior.when), 100))
@@ -203,7 +207,7 @@ def relevant(index: Index, context: Context) -> list[tuple[Node, Relevance]]:
     judged = [
         (node, _judged(node, shared[node.id], context, worth, means.get(node.id, 0.0))) for node in index.nodes(best)
     ]
-    return _near(judged, LEAST if context.prompt else LEAST_OF_CALL)
+    return _near(judged, 0.0 if context.prompt else LEAST_OF_CALL)
 
 
 def _section_means(index: Index, scores: Mapping[str, float]) -> dict[str, float]:
@@ -235,7 +239,7 @@ def _judged(
     # A rule for every change is as near to each of them, whatever else is; one for a language is only near enough.
     is_change, confirmed = EDITING in context.evidence.get("task", ()), inferred.confirmed
     if is_change and not inferred.contradicted and _asks_for_language(node.inferred) and _is_written(node, context):
-        score, confirmed = max(score, LEAST), ("language",)
+        score, confirmed = max(score, OF_LANGUAGE), ("language",)
     wanted = dict(node.inferred.conditions).get("task", ())
     sure = places + (EDITING in wanted and is_change)
     words = tuple([term for _, term in sorted(shared)])
@@ -263,4 +267,4 @@ def _near(judged: list[tuple[Node, Relevance]], least: float) -> list[tuple[Node
     ranked = sorted(judged, key=lambda pair: (-pair[1].value, pair[0].id))
     top = sorted([relevance.score for _, relevance in ranked], reverse=True)[:3]
     least = max(least, SHARE * sum(top) / len(top)) if top else least
-    return [(node, relevance) for node, relevance in ranked if relevance.sure or relevance.score >= least]
+    return [(node, relevance) for node, relevance in ranked if relevance.sure or relevance.score >= least > 0]

@@ -103,7 +103,9 @@ def _tasks(text: str, heading: str) -> list[str]:
     if lints or re.search(changes, text, re.IGNORECASE):
         found.append(EDITING)
     words = text.replace("`", "").split()
-    clauses = [heading, " ".join(words[:_OPENING])]
+    # *Never break the API* and *Errors have a code* are for every change, not for finding bugs.
+    found += [task for task in tasks_of(" ".join(words[:_OPENING])) if task != "debugging"]
+    clauses = [heading]
     moments = _words("moment")
     for at, word in enumerate(words):
         if word.strip("*_,.:;(").lower() in moments:

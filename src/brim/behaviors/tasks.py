@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from brim.behaviors.programs import launched, steps
 from brim.behaviors.words import looked_at, stem, tokens
@@ -115,24 +115,30 @@ def _shapes(first: str) -> list[tuple[list[str], str]]:
 
 
 def subjects_of(stems: Iterable[str]) -> dict[str, int]:
-    """Return the subjects that *stems* speak of, each with how many of them do.
+    """Return the subjects that the *stems* of a rule speak of, each with how many of them do.
 
-    >>> subjects_of(["button", "tooltip", "deploy"])
+    >>> subjects_of(["literal", "tooltip", "deploy"])
     {'#ui': 2, '#text': 2, '#operations': 1}
     """
-    known, found = _subjects(), dict[str, int]()
-    for each in stems:
-        for subject in known.get(each, ()):
-            found[subject] = found.get(subject, 0) + 1
-    return found
+    return _subjects(stems, alone=2)
 
 
-@cache
-def _subjects() -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for subject, stems in data_rows(__file__, "subjects.tsv"):
-        for each in stems.split():
-            found.setdefault(each, []).append(f"#{subject}")
+def subjects_asked(stems: Iterable[str]) -> dict[str, int]:
+    """Return the subjects that a prompt with these *stems* has to do with, each with how many of them say so.
+
+    >>> subjects_asked(["click", "tooltip", "deploy"])
+    {'#ui': 2, '#text': 1, '#secrets': 1, '#operations': 1}
+    """
+    return _subjects(stems, alone=3)
+
+
+def _subjects(stems: Iterable[str], *, alone: int) -> dict[str, int]:
+    """Return the subjects of *stems* by the words of both and those in the column *alone*."""
+    found, sought = dict[str, int](), [f" {each} " for each in stems]
+    for row in data_rows(__file__, "subjects.tsv"):
+        known = f" {row[1]} {row[alone]} "
+        if many := sum([each in known for each in sought]):
+            found[f"#{row[0]}"] = many
     return found
 
 
