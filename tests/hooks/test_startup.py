@@ -8,13 +8,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 import brim
-from brim.hooks.startup import TOGETHER, startup_path, write_startup
+from brim.hooks.startup import startup_path, write_startup
 from tests.hooks.hook_world import RULE, World
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the launcher is for a POSIX shell")
@@ -88,11 +87,6 @@ def test_modules_come_from_the_file(site: Path, world: World) -> None:
     assert "True _Modules" in said
     assert f"{os.sep}json{os.sep}__init__.py 0" in said
     assert world.log() == ""
-
-
-@pytest.mark.parametrize("name", " ".join(TOGETHER).split())
-def test_modules_that_are_read_together_exist(name: str) -> None:
-    assert find_spec(name) is not None
 
 
 STARTS_WITH = ("__init__.py", "_lazy.py", "process.py", "startup.py", "places.py")

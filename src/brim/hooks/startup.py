@@ -1,9 +1,9 @@
 """How a hook starts fast: one file with the compiled modules that hooks import.
 
 Finding a hundred modules one by one takes longer than running them. So ``brim init`` writes the code of every module
-that hooks need, brim's and the standard library's, into one file with an index; a hook reads them from there, some
-together. The file is ignored if brim, Python or the file itself isn't exactly what it was written for. There is none
-for an editable install, whose modules change.
+that hooks need, brim's and the standard library's, into one file with an index; a hook reads each from there. The file
+is ignored if brim, Python or the file itself isn't exactly what it was written for. There is none for an editable
+install, whose modules change.
 """
 
 from __future__ import annotations
@@ -31,21 +31,6 @@ LIBRARY = """
     re._constants re._parser reprlib signal sqlite3 sqlite3.dbapi2 stat string struct types unicodedata weakref
 """
 """The modules of the standard library that hooks may import; those that aren't Python code are left to Python."""
-
-TOGETHER = (
-    "json signal brim.hooks.claude brim.hooks.handlers brim.hooks.state brim.hooks.fullness brim.hooks.gate "
-    "brim.models brim.scratch brim.store.trust brim.tracking.readers",
-    "brim.store.database",
-    "brim.config.values brim.store.scopes",
-    "brim.models.light",
-    "brim.behaviors.words brim.hooks.rules brim.store.hook_planner brim.tokens.calibrate",
-    "brim.hooks.scratchpad brim.scratch.entries brim.scratch.journal",
-)
-"""What hooks import together: at nearly every event, to open a file, to read rules, and so on.
-
-Everything that one of these lines imports is one piece of the file. A hook reads that faster than module by module,
-since each name is in it once.
-"""
 
 DOORS = ["adapters", "agents", "cli", "guard", "history", "install", "loopback", "mcp", "report", "run", "ui", "window"]
 """The packages that no hook imports."""
@@ -76,41 +61,19 @@ def write_startup(home: str) -> str:
         return ""
     root = os.path.join(PACKAGE, "brim")
     ours = [each.name for each in walk_packages([root], "brim.") if each.name.split(".")[1] not in DOORS]
-    code: dict[str, CodeType] = {}
-    origins: dict[str, str] = {}
+    index, data = {}, b""
     for name in (*LIBRARY.split(), *ours):
         with suppress(ImportError):  # another version of Python has other modules
             spec: Any = find_spec(name)
             source = spec.loader.get_source(name) if spec is not None and spec.has_location else None
             if source is not None:
-                origins[name], code[name] = spec.origin, _compiled(source, spec.origin)
-    index, data = {}, b""
-    for names in (*_groups(), *([name] for name in code)):
-        own = [name for name in names if name in code and name not in index]
-        piece = marshal.dumps([code[name] for name in own])
-        index.update({name: (origins[name], len(data), len(piece), at) for at, name in enumerate(own)})
-        data += piece
+                code = marshal.dumps(_compiled(source, spec.origin))
+                index[name] = (spec.origin, len(data), len(code))
+                data += code
     head = marshal.dumps((_stamp(), index))
     os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
     replace_file(path, len(head).to_bytes(8, "big") + head + data)
     return path
-
-
-def _groups() -> list[list[str]]:
-    """Return the modules that are imported after each line of ``TOGETHER``, in a fresh process."""
-    from subprocess import run
-
-    code = """if True:
-        import sys
-        sys.path.append(sys.argv[1])
-        for line in sys.argv[2:]:
-            for name in line.split():
-                __import__(name)
-            print(*sys.modules)
-    """
-    command = [sys.executable, "-I", "-S", "-c", code, PACKAGE, *TOGETHER]
-    done = run(command, capture_output=True, text=True, check=False)  # noqa: S603
-    return [line.split() for line in done.stdout.splitlines()]
 
 
 def _compiled(source: str, path: str) -> CodeType:
@@ -160,9 +123,8 @@ _ModuleSpec: Any = type(__spec__)
 class _Modules:
     """Finds and loads the modules of a startup file."""
 
-    def __init__(self, handle: int, begin: int, index: dict[str, tuple[str, int, int, int]]) -> None:
+    def __init__(self, handle: int, begin: int, index: dict[str, tuple[str, int, int]]) -> None:
         self._handle, self._begin, self._index = handle, begin, index
-        self._pieces: dict[int, list[CodeType]] = {}
 
     def find_spec(self, name: str, _path: object = None, _target: object = None) -> Any:
         """Return how to load the module *name*, None if it isn't in the file."""
@@ -179,10 +141,8 @@ class _Modules:
 
     def exec_module(self, module: Any) -> None:
         """Run the code of *module*."""
-        module.__file__, begin, size, at = self._index[module.__name__]
-        if begin not in self._pieces:
-            self._pieces[begin] = marshal.loads(read_at(self._handle, size, self._begin + begin))  # noqa: S302
-        exec(self._pieces[begin][at], module.__dict__)  # noqa: S102
+        module.__file__, at, size = self._index[module.__name__]
+        exec(marshal.loads(read_at(self._handle, size, self._begin + at)), module.__dict__)  # noqa: S102, S302
 
 
 def _seek_and_read(handle: int, size: int, at: int) -> bytes:
