@@ -166,6 +166,11 @@ def test_two_rules_that_contradict_each_other_are_kept_and_marked(brim: Brim) ->
     assert [each["text"] for each in ran.json["conflicts"]] == [OLD]
     assert {each.canonical for each in everything(brim) if each.live} == {OLD, NEW}
     assert (NEW in brim("prompt").out, OLD in brim("prompt").out) == (True, False)
+    (hint,) = brim("rules", "check", "--json").json["hints"]
+    assert (hint["rule"], hint["ids"]) == ("contradiction", [id_of(NEW), id_of(OLD)])
+    assert "agents don't hear" in hint["text"]
+    assert brim("rules", "remove", id_of(OLD)).code == 0
+    assert brim("rules", "check", "--json").json["hints"] == []
 
 
 def test_the_rule_that_is_said_again_is_the_newer_one(brim: Brim) -> None:

@@ -112,20 +112,27 @@ def hints(scopes: Scopes, config: Config) -> list[Problem]:
 
 
 def _contradictions(scopes: Scopes) -> list[Problem]:
-    """Return unmarked contradictions, of which agents are told both rules; five by name."""
-    found = unmarked_conflicts(scopes)
-    problems = [
-        Problem(
-            "contradiction",
+    """Return contradictions, five by name: unmarked ones, of which agents hear both rules, and marked ones."""
+    found = [
+        (
             (newer.id, each.other.id),
             f"{newer.name} ({newer.id}) contradicts {each.other.name} ({each.other.id}): {each.about}",
             f"remove one, or 'brim rules check --fix' lets agents hear only {newer.name}",
         )
-        for newer, each in found[:5]
+        for newer, each in unmarked_conflicts(scopes)
     ]
+    found += [
+        (
+            (newer.id, older.id),
+            f"agents don't hear {older.name} ({older.id}): {newer.name} ({newer.id}) contradicts it",
+            f"'brim rules remove {older.id}' removes it",
+        )
+        for newer, older in scopes.contradictions(scopes.all_edges())
+    ]
+    problems = [Problem("contradiction", ids, text, fix) for ids, text, fix in found[:5]]
     if len(found) > 5:
         text = f"{counted(len(found) - 5, 'more pair')} of rules contradict each other"
-        problems.append(Problem("contradiction", (), text, "'brim rules check --fix' marks them"))
+        problems.append(Problem("contradiction", (), text, "'brim rules check --fix' lets agents hear only the newer"))
     return problems
 
 

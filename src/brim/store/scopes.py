@@ -198,14 +198,21 @@ class Scopes(Closing):
     def set_aside(self, edges: Iterable[Edge]) -> bool:
         """Leave out the older of two rules that contradict each other; return whether there was one.
 
-        *edges* are those of the rules that a situation activates. A rule that a person taught outranks an agent's note.
+        *edges* are those of the rules that a situation activates.
+        """
+        older = {older.id for _, older in self.contradictions(edges)} - self._aside
+        self._aside |= older
+        return bool(older)
+
+    def contradictions(self, edges: Iterable[Edge]) -> list[tuple[Behavior, Behavior]]:
+        """Return the live rules that *edges* mark as contradicting each other: the one agents hear, and the other.
+
+        A rule that a person taught outranks an agent's note, and a newer one an older one.
         """
         pairs = [edge.key[:2] for edge in edges if edge.kind is EdgeKind.CONFLICTS]
         known = self.get_many({end for pair in pairs for end in pair}) if pairs else {}
         met = [[known[end] for end in pair] for pair in pairs if all(end in known and known[end].live for end in pair)]
-        older = {min(pair, key=_holding).id for pair in met} - self._aside
-        self._aside |= older
-        return bool(older)
+        return [(max(pair, key=_holding), min(pair, key=_holding)) for pair in met]
 
     @contextmanager
     def reading(self) -> Iterator[Self]:
