@@ -444,6 +444,12 @@ def test_commands_that_only_read_them_are_fine(agent: Agent, command: str) -> No
     assert not bash(agent, command)
 
 
+def test_the_command_that_learn_teaches_is_fine(agent: Agent) -> None:
+    """What ``/learn`` has an agent run names its here-document ``BRIM_RULE``, like a variable of brim's."""
+    assert not bash(agent, "brim learn - <<'BRIM_RULE'\nUse pnpm, never npm.\nBRIM_RULE")
+    assert bash(agent, "env -u CLAUDECODE brim learn --replaces=pnpm 'Use npm'")
+
+
 def test_a_person_can_turn_that_off_and_a_project_cannot(agent: Agent) -> None:
     agent.configure("hooks: {protect: false}\n", "project")
     agent.trust()

@@ -59,7 +59,7 @@ LOOSENING: Mapping[str, tuple[str, ...]] = {
 _HARMLESS = ("--help", "-h", "--dry-run", "--list", "--off")
 _MONEY = ("limit", "ledger", "spend")
 """Commands that only show something if they are given nothing."""
-_REFUSED = (*_MONEY, "learn", "connect", "feedback", "merge", "dedupe", "review", "upgrade", "init", "run")
+_REFUSED = (*_MONEY, "connect", "feedback", "merge", "dedupe", "review", "upgrade", "init", "run")
 """Commands that brim itself refuses where they loosen something: it has to know that an agent asks."""
 _LAUNCHERS = ("uv", "uvx", "pipx", "poetry", "pdm", "hatch", "rye", "pixi", "conda", "mise")
 _SIGNS = ("CLAUDECODE", "CLAUDE_CODE_", "CODEX_", "GEMINI_CLI", "OPENCODE", "AI_AGENT", "BRIM_")
@@ -146,7 +146,9 @@ def loosening_command(commands: list[list[str]], text: str) -> str:
         loosens = needed is not None and (
             not needed or any(word.rpartition("=")[2].lstrip("-") in needed for word in given)
         )
-        if loosens or (hides and plain[0] in _REFUSED and (len(plain) > 1 or plain[0] not in _MONEY)):
+        replaces = plain[0] == "learn" and any(word.startswith("--r") for word in given)
+        refuses = replaces or (plain[0] in _REFUSED and (len(plain) > 1 or plain[0] not in _MONEY))
+        if loosens or (hides and refuses):
             return " ".join(["brim", *given])
     return ""
 
