@@ -178,7 +178,9 @@ def test_an_agent_that_goes_in_circles_is_held_once(agent: Agent) -> None:
     ran = agent.ask("Say hello.")
     assert ran.code == 0, ran.told
     results = [part.text for part in agent.world.api.turns[-1].parts if part.kind == "result"]
-    assert [number for number, text in enumerate(results) if "failed the same way 3 times" in text] == [3]
+    held = [number for number, text in enumerate(results) if "failed the same way 3 times" in text]
+    # Claude Code writes a result into its transcript up to 0.2 s later, so the next call may not see it yet.
+    assert held in ([3], [4] if agent.name == "claude" else [3])
     assert (agent.world.project / "runs.txt").read_text() == "run\n" * (calls - 1)
 
 
