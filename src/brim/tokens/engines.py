@@ -255,7 +255,15 @@ class NativeCounter:
 
 
 def _blocks(text: str) -> Iterator[str]:
-    """Cut *text* into blocks of about ``BLOCK`` characters, whose counts add up."""
-    from brim.tokens.stream import blocks  # it imports typing, which only a text of this size is worth
+    """Cut *text* into blocks of ``BLOCK`` characters or a little more, whose counts add up."""
+    from brim.tokens.stream import CUT  # it imports re, which only a text of this size is worth
 
-    return blocks((text[at : at + BLOCK] for at in range(0, len(text), BLOCK)), block=BLOCK)
+    start = 0
+    while len(text) - start > BLOCK:
+        cut = CUT.search(text, start + BLOCK)
+        if cut is None:
+            break
+        yield text[start : cut.end()]
+        start = cut.end()
+    if start < len(text):
+        yield text[start:]
