@@ -46,7 +46,7 @@ def emit(
 ) -> int:
     """Print *result* as JSON (its ``to_dict()``, or itself) or as *view*, which may be made of it; return *code*.
 
-    A person is told *empty* where there is nothing to show. The *notes* follow in either case.
+    If there is nothing to show, a person reads *empty* instead. The *notes* follow in either case.
     """
     if as_json:
         say_json(result.to_dict() if hasattr(result, "to_dict") else result)
