@@ -5,6 +5,7 @@ import pickle
 import pytest
 
 from brim.activation import Context
+from brim.behaviors.when import EDITING
 from brim.errors import InputError
 
 
@@ -81,3 +82,20 @@ def test_a_task_by_another_name_is_the_same_task() -> None:
 
     for told, condition in (("deploy", "deployment"), ("deployment", "deployment"), ("deploy", "deploy")):
         assert When(task=condition).match(Context(task=told).facts).confirmed == ("task",)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "is_change"),
+    [
+        ("fix the login", True),
+        ("Can you fix the login?", True),
+        ("It crashes. Could we retry?", True),
+        ("Kannst du das beheben?", True),
+        ("¿Puedes arreglarlo?", True),
+        ("why does it crash?", False),
+        ("I changed it, does it still build?", False),
+        ("?", False),
+    ],
+)
+def test_requests_may_be_put_as_questions(prompt: str, is_change: bool) -> None:
+    assert (EDITING in Context(prompt=prompt).evidence.get("task", ())) is is_change

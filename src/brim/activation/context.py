@@ -124,7 +124,7 @@ class Context(Record):
             from brim.behaviors.tasks import programs_of
 
             found["command"] = programs_of(self.command)
-        if self.written or (self.prompt and not self.prompt.rstrip().endswith("?")):
+        if self.written or (self.prompt and not _only_asks(self.prompt)):
             found["task"] = (*found.get("task", ()), EDITING)
         return {key: values for key, values in found.items() if values}
 
@@ -163,6 +163,17 @@ def _texts(key: str, value: object) -> tuple[str, ...]:
     if isinstance(values, (set, frozenset)):
         values = sorted(values)
     return tuple(dict.fromkeys(each.strip() for each in values if each.strip()))
+
+
+def _only_asks(prompt: str) -> bool:
+    """Whether *prompt* is a question, and not a request that is put as one: *can you fix it?*."""
+    if not prompt.rstrip().endswith("?"):
+        return False
+    from brim.behaviors.words import tokens, word_list
+
+    *_, last = prompt[-1_000:].rstrip("? \n").replace("!", ".").replace("?", ".").replace("\n", ".").split(". ")
+    said = tokens(last)
+    return not said or said[0] not in word_list("requests.txt")
 
 
 def _paths(text: str) -> list[str]:
