@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 
 from brim.behaviors.inference import infer
+from brim.behaviors.when import When
 from tests.texts import ANY_TEXT
 
 
@@ -12,6 +13,7 @@ from tests.texts import ANY_TEXT
     [
         ("In Python files, use pathlib instead of os.path", {"language": "python"}),
         ("In Go code, wrap errors with %w", {"language": "go"}),
+        ("Never push to main", {"task": "git"}),
         ("`.tsx` files use named exports", {"language": "typescript"}),
         ("Never edit files in `migrations/`", {"file": "migrations/"}),
         ("Dans les fichiers de src/api/, pas de print", {"file": "src/api/"}),
@@ -42,7 +44,6 @@ def test_conditions_are_read_from_the_words_of_a_rule(text: str, when: dict[str,
         "IMPORTANT: Always use UTC",
         "Go ahead and ask if unsure",
         "Use `src/utils/http.ts` whenever data is fetched",
-        "Never push to main",
         "Answer in British English",
         "A header is required",
         "Say so before running any long job",
@@ -85,10 +86,25 @@ def test_rule_with_a_linter_is_for_every_change() -> None:
         "When modifying code, keep the docs in step.",
         "Style: `vendor/bin/pint --dirty`",
         "Use `yarn fix` for the layout.",
+        "Check for type errors before you run any script, open the app or call the work complete.",
+        "Code that you hand over must compile.",
+        "Get the tests to pass.",
+        "Add tests for new behavior.",
+        "New features need an example.",
     ],
 )
 def test_rules_for_the_end_of_a_change_are_for_every_change(text: str) -> None:
     assert "editing" in dict(infer(text).conditions)["task"]
+
+
+def test_rules_under_a_heading_about_changes_are_for_every_change() -> None:
+    assert infer("**Build**: `acme build`", heading="Verifying changes").conditions == (("task", ("editing",)),)
+
+
+def test_qualities_are_no_moments_unless_the_rule_says_when() -> None:
+    assert not infer("Errors have a code", heading="Error handling")
+    assert not infer("Sanitize every input", heading="Security")
+    assert infer("When you debug, keep the log open") == When.of({"task": ["debugging"]})
 
 
 @pytest.mark.parametrize(

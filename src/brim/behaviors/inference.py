@@ -17,6 +17,8 @@ from brim.files import data_rows
 MOST = 3
 """Languages or tasks that a rule may be for. One that names more is for none in particular."""
 
+QUALITIES = frozenset({"security", "performance", "design", "debugging"})
+"""Tasks that rules speak of without being for them: *Errors have a code* isn't only for those who look for bugs."""
 _OPENING = 4
 """Words at the beginning that say what a rule is about: *Commit messages are in English*."""
 _PATH = re.compile(
@@ -100,12 +102,12 @@ def _tasks(text: str, heading: str) -> list[str]:
     # What a linter or formatter is run on is what was changed, whether the rule says so or not.
     changes = next(words for kind, words in data_rows(__file__, "condition_words.tsv") if kind == "change")
     lints = any("linting" in tasks_run(command) for command in _COMMAND.findall(text))
-    if lints or re.search(changes, text, re.IGNORECASE):
+    if lints or re.search(changes, f"{heading}\n{text}", re.IGNORECASE):
         found.append(EDITING)
     words = text.replace("`", "").split()
-    # *Never break the API* and *Errors have a code* are for every change, not for finding bugs.
-    found += [task for task in tasks_of(" ".join(words[:_OPENING])) if task != "debugging"]
-    clauses = [heading]
+    for topic in (heading, " ".join(words[:_OPENING])):
+        found += [task for task in tasks_of(topic) if task not in QUALITIES]
+    clauses = []
     moments = _words("moment")
     for at, word in enumerate(words):
         if word.strip("*_,.:;(").lower() in moments:

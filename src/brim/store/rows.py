@@ -51,7 +51,7 @@ NODE_COLUMNS = "id, conditions, words, injected, confirmed, overridden, last_use
 
 _TEXTS = ("canonical", "summary", "extra")
 
-INDEX_VERSION = "4"
+INDEX_VERSION = "5"
 """Raise it if stems, inferred conditions or terms change: the next command then rebuilds the index."""
 
 
