@@ -285,10 +285,8 @@ def _show(name: str, options: Namespace) -> int:
     shown = [_table(projects, now) if projects else "", scope_table(below) if below else ""]
     result = {"projects": [each.to_dict() for each in projects], **_scopes_dict(scopes, more)}
     rest = f"{more:,} more: --most {len(scopes) + more} shows all" if more else ""
-    default = None if options.store else limit_in(here().config["spend.limit"])
-    allowed = (
-        " and no limit yet" if default is None else f" yet; spend.limit allows each project {dollars(default)} in all"
-    )
+    usual = None if options.store else limit_in(here().config["spend.limit"])
+    allowed = " and no limit yet" if usual is None else f" yet; spend.limit allows each project {dollars(usual)} in all"
     empty = f"nothing counted{allowed}: brim limit 5/day sets a limit of $5.00 per day for this project"
     return emit(result, "\n\n".join(filter(None, shown)), options.as_json, rest, empty=empty)
 
