@@ -20,7 +20,7 @@ while messages[-1]["role"] == "user":
     with guard.call(messages, system=SYSTEM, tools=TOOLS) as call:  # counts, fits and reserves
         request = {"messages": call.messages, "system": call.system, "tools": TOOLS, "max_tokens": call.max_output}
         response = client.messages.create(model=MODEL, **request)
-        call.done(response)  # settles the real cost, anchors the count, feeds the gauge
+        call.done(response)  # settles what it cost; the next count is better for it
     messages.append({"role": "assistant", "content": response.content})
     calls = [block for block in response.content if block.type == "tool_use"]
     results = [{"type": "tool_result", "tool_use_id": c.id, "content": read_file(**c.input)} for c in calls]

@@ -259,8 +259,8 @@ def test_what_a_project_cannot_set_is_ignored_with_a_word_and_never_written(brim
     brim.configure("mode: api\nsession: {backoff: 9}\n")
     ran = brim("config", "get", "mode")
     assert ran.out == "auto\n"
-    assert "config.yaml:1: a project's file can't set this mode, so it's ignored" in ran.err
-    assert "config.yaml:2: a project's file can't set this session.backoff" in ran.err
+    assert "config.yaml:1: a project's file can't set mode like this, so it's ignored" in ran.err
+    assert "config.yaml:2: a project's file can't set session.backoff like this" in ran.err
     for words in (("mode", "api"), ("session.backoff", "9"), ("context.window", "1000")):
         before = (brim.cwd / ".brim/config.yaml").read_text()
         ran = brim("config", "set", *words, "--project")

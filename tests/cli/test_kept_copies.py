@@ -47,7 +47,8 @@ def test_a_copy_is_kept_for_its_owner_alone_and_few_of_them(project: Brim) -> No
     found = copies(project)
     assert len(found) == 3
     for path in found:
-        assert path.stat().st_mode & 0o777 == 0o600
+        modes = [each.stat().st_mode & 0o777 for each in (path, *path.parents[:4])]
+        assert modes == [0o600, 0o700, 0o700, 0o700, 0o700]
     with open_store(str(max(found, key=lambda path: path.stat().st_mtime_ns))) as store:
         assert len(store.behaviors()) == 7
     listed = [each["file"] for each in project("backup", "list", "--json").json["kept"]]

@@ -56,6 +56,14 @@ def test_several_limits_are_set_at_once_and_shown_with_their_reset(brim: Brim, s
     assert brim("limit", "--sessions").lines[-2].split()[0] == "shop/4f1c2a90"
 
 
+def test_a_limit_of_the_settings_shows_before_anything_is_spent(brim: Brim, shop: Path) -> None:
+    assert "nothing counted and no limit yet: brim limit 5/day" in brim("limit").err
+    assert "nothing counted yet, no limit\n" in brim().out
+    brim("config", "set", "--project", "spend.limit", "200")
+    assert "spend.limit allows each project $200.00 in all" in brim("limit").err
+    assert "nothing counted yet, $200.00 allowed in all" in brim().out
+
+
 def test_who_has_spent_before_is_told_how_to_count_that_too(brim: Brim, shop: Path) -> None:
     assert brim("limit", "5/day").err == ""
     spend(brim, "1.20")
@@ -155,7 +163,7 @@ def test_an_unknown_name_is_an_error_with_a_suggestion(brim: Brim, shop: Path) -
         said = brim("limit", *words)
         assert said.code == 2
         assert 'No project is called "shpo". Did you mean shop?' in said.err
-    assert "'brim limit' lists" in brim("limit", "zzz", "5").err
+    assert "Write its path" in brim("limit", "zzz", "5").err
     assert "no such folder" in brim("limit", "/nowhere/at/all", "5").err
     assert "no such folder" in brim("limit", "/nowhere/at/all").err
 

@@ -129,5 +129,6 @@ def test_bad_files_are_clear(brim: Brim, tmp_path: Path, content: bytes, code: i
 def test_missing_files_and_folders_are_clear(brim: Brim, tmp_path: Path) -> None:
     assert "no such file" in brim("lost", str(tmp_path / "none.jsonl")).err
     assert "is a folder" in brim("lost", str(tmp_path)).err
-    assert brim("lost", "beef").code == 1
+    unknown = brim("lost", "beef")
+    assert (unknown.code, "'brim report' lists" in unknown.err) == (1, True)
     assert brim("lost", "a", "--session", "b").code == 2

@@ -145,7 +145,7 @@ class _Here(Workspace):
     def config(self) -> Config:
         found: Config = Workspace.config.func(self)  # type: ignore[attr-defined] # a cached property
         removed = {key: f"{where}: {key} is no longer a setting" for key, where in found.removed.items()}
-        ignored = {key: f"{where}: a project's file can't set this {key}" for key, where in found.ignored.items()}
+        ignored = {key: f"{where}: a project's file can't set {key} like this" for key, where in found.ignored.items()}
         for key, what in {**removed, **ignored}.items():
             if key not in _warned:
                 _warned.add(key)

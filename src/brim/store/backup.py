@@ -84,7 +84,10 @@ def keep_copy(store: Database, user_folder: str, *, now: float, alone: bool = Fa
     with suppress(OSError, StoreError):
         if store_size(store.path) > LARGEST_KEPT:
             return
-        _copy(store, new_backup(copies_folder(store.path, user_folder), now=now))
+        folder = copies_folder(store.path, user_folder)
+        for each in (os.path.dirname(folder), folder):  # makedirs would let others read all but the last
+            make_folder(each)
+        _copy(store, new_backup(folder, now=now))
         copies = kept_copies(store.path, user_folder)
         for path in copies[1:] if alone else _superfluous(copies):
             os.unlink(path)

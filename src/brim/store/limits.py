@@ -159,7 +159,9 @@ class Limits:
             )
         scope = lineage(name or self._shared or "")[-1]
         if name and known and not self._knows(scope):
-            raise _unknown(name, [each.scope for each in self.ledger.statuses(most=MOST)], "'brim limit --store URL'")
+            raise _unknown(
+                name, [each.scope for each in self.ledger.statuses(most=MOST)], "'brim limit --store URL' lists them."
+            )
         return scope
 
     def _knows(self, scope: str) -> bool:
@@ -330,9 +332,9 @@ def _wanted(text: str) -> str:
     return str(read_ceiling(text))
 
 
-def _unknown(name: str, names: list[str], lists: str = "'brim limit'") -> InputError:
+def _unknown(name: str, names: list[str], lists: str = "Write its path, or see 'brim limit'.") -> InputError:
     near = get_close_matches(name, names, n=1)
-    hint = f" Did you mean {near[0]}?" if near else f" {lists} lists the projects."
+    hint = f" Did you mean {near[0]}?" if near else f" {lists}"
     return InputError(f'No project is called "{name[:80]}".{hint}')
 
 

@@ -285,7 +285,9 @@ def _show(name: str, options: Namespace) -> int:
     shown = [_table(projects, now) if projects else "", scope_table(below) if below else ""]
     result = {"projects": [each.to_dict() for each in projects], **_scopes_dict(scopes, more)}
     rest = f"{more:,} more: --most {len(scopes) + more} shows all" if more else ""
-    empty = "nothing counted and no limit yet: brim limit 5/day sets a limit of $5.00 per day for this project"
+    usual = None if options.store else limit_in(here().config["spend.limit"])
+    allowed = " and no limit yet" if usual is None else f" yet; spend.limit allows each project {dollars(usual)} in all"
+    empty = f"nothing counted{allowed}: brim limit 5/day sets a limit of $5.00 per day for this project"
     return emit(result, "\n\n".join(filter(None, shown)), options.as_json, rest, empty=empty)
 
 
@@ -324,7 +326,7 @@ def _row_state(row: LimitRow, now: float) -> str:
 def _reading(row: LimitRow, now: float) -> str:
     """Return how old the reading of a plan's window is."""
     if row.read_at is None:
-        return "not read yet: the status line and Codex tell it"
+        return "not read yet: it comes from Claude Code's status line or from Codex"
     old = ": too old to hold" if abs(now - row.read_at) > FRESH else ""
     return f"{row.spent}% used, read {age(row.read_at, now)}{old}"
 

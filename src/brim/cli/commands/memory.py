@@ -316,7 +316,9 @@ def lost(options: Namespace) -> int:
         text = found.again()
         empty = "nothing to give back" if found.compactions else "no compaction is known"
         return emit({"text": text}, printable_lines(text), options.as_json, empty=empty, code=0 if text else 1)
-    empty = f"no compaction is known of {session}" if session else "no compaction is known yet"
+    empty = "no compaction is known yet"
+    if session:
+        empty = f"no compaction is known of {session}: 'brim report' lists those of the last 30 days"
     return emit(found, _view, options.as_json, empty=empty, code=0 if found.compactions else 1)
 
 

@@ -27,6 +27,7 @@ from brim.figures import percent
 from brim.install.status import home_status, is_installed
 from brim.report.lost import named_session
 from brim.report.watch import read_session
+from brim.spend.money import limit_in
 from brim.store.limits import LimitRow
 from brim.tracking.auto_compact import AutoCompact
 from brim.tracking.plan_windows import PlanWindow
@@ -119,6 +120,7 @@ def _money_line(spending: dict[str, Any] | None, limits: list[LimitRow]) -> str:
     if limits:
         return ", ".join(limit_line(each) for each in limits)
     if spending is None:
-        return "nothing counted yet, no limit"
+        default = limit_in(here().config["spend.limit"])
+        return f"nothing counted yet, {'no limit' if default is None else f'{dollars(default)} allowed in all'}"
     spent, limit = dollars(spending["spent"], up=True), spending["limit"]
     return f"{spent} spent, no limit on it" if limit is None else f"{spent} of {dollars(limit, up=False)} spent"
