@@ -34,7 +34,7 @@ def test_a_summary_that_says_everything_is_not_followed_by_the_whole_text(agent:
             "env", "Use a virtual environment.\nIt is in .venv.", tags=("python",), summary="Use a virtual environment"
         ),
     )
-    assert agent.start().told == FRAME + "## Directives\n- Use a virtual environment\n- Use uv, not pip\n"
+    assert agent.start().told == FRAME + "## Directives\n- Use uv, not pip\n- Use a virtual environment\n"
     told = agent.prompt("install the python package with pip").told
     assert told == FRAME + "## Directives\n- Use a virtual environment.\n  It is in .venv.\n"
 
@@ -59,6 +59,14 @@ def test_what_the_start_had_no_room_for_does_not_take_the_room_of_what_a_prompt_
     assert agent.prompt("run the tests").told == FRAME + "## Directives\n- Run pytest with -q.\n"
     assert not agent.prompt("go on")
     assert "part1 " in agent.prompt("what about part1?").told
+
+
+def test_a_constraint_that_a_prompt_only_touches_does_not_take_the_room_of_what_it_is_about(agent: Agent) -> None:
+    agent.configure("token_budget: {default: 60, dynamic_context: 60}\n")
+    about = rule("seal", "Seal parcels with the red wax of the harbor office.")
+    agent.learn(*(rule(f"c{n}", f"Never break part{n} of a parcel at all.", "constraint") for n in range(20)), about)
+    agent.start()
+    assert "red wax" in agent.prompt("Seal the parcels with red wax for the harbor office").told
 
 
 def test_the_little_that_the_start_had_no_room_for_comes_with_the_prompt(agent: Agent) -> None:

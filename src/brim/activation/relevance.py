@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 ALWAYS = ""
 """The term of a rule without declared conditions."""
 ANYWHERE = "*"
-"""The term of what a session is told when it begins: constraints, and rules without any condition."""
+"""The term of what a session is told when it begins: constraints, and rules without any condition.
+
+It weighs more in a short rule, which comes before a long one if nothing else tells them apart: more of them fit.
+"""
 INFERRED = "~"
 """What the term of an inferred condition begins with."""
 LANGUAGE = "~language"
@@ -59,6 +62,8 @@ OF_LANGUAGE = 0.8
 """The score of a rule for the language that a change is made in, if nothing else speaks for it."""
 SECTION = 0.5
 """What a rule gets of the mean score of the rules under its heading: what stands together is about the same."""
+SHORT = 1e-6
+"""What a hundredth of ``ANYWHERE`` adds to the relevance of a rule that nothing else speaks for."""
 PLACE = frozenset({"environment", "project_type", "branch"})
 """What a situation has whatever is done in it. It says nothing about which rule is nearer to a prompt."""
 PROJECT_LANGUAGES = frozenset(
@@ -113,7 +118,7 @@ def terms_of(behavior: Behavior) -> dict[str, int]:
     if not behavior.when.waits:
         terms[ALWAYS] = 100
         if not inferred or behavior.kind is BehaviorKind.CONSTRAINT:
-            terms[ANYWHERE] = 100
+            terms[ANYWHERE] = max(1, 100 - sum(counts.values()))
         elif _asks_for_language(inferred):
             terms[LANGUAGE] = 1
     return terms
@@ -153,24 +158,24 @@ def rank(
     values = {node.id: relevance.value for node, relevance in found}
     if always:
         least = (parameters.always - parameters.seed_floor) / (1 - parameters.seed_floor)
-        for node in standing(index, told):
+        for node, short in standing(index, told):
             nodes.setdefault(node.id, node)
-            values[node.id] = max(values.get(node.id, least), least)
+            values[node.id] = max(values.get(node.id, 0.0), least + SHORT * short)
     by = {node.id: relevance for node, relevance in found}
     return Course(Neighbourhood(index, context, now, parameters, relevance=values, nodes=nodes.values(), found=by))
 
 
-def standing(index: Index, told: Collection[str] = ()) -> list[Node]:
-    """Return what a session is told when it begins, but for those in *told*.
+def standing(index: Index, told: Collection[str] = ()) -> list[tuple[Node, int]]:
+    """Return what a session is told when it begins, but for those in *told*, each with how short it is.
 
     These are the constraints and rules of *index* without a declared condition, unless the words of a rule that isn't a
     constraint speak of one.
     """
-    if found := index.postings((ANYWHERE,)).get(ANYWHERE):
-        return list(index.nodes([id for id, _ in found if id not in told]))
+    found = index.postings((ANYWHERE,)).get(ANYWHERE)
     # An index that an older brim wrote has no term for them, and no inferred conditions.
-    found = index.postings((ALWAYS,)).get(ALWAYS, ())
-    return [node for node in index.nodes([id for id, _ in found if id not in told]) if not node.inferred]
+    weights = dict(found or index.postings((ALWAYS,)).get(ALWAYS, ()))
+    nodes = index.nodes([id for id in weights if id not in told])
+    return [(node, weights[node.id]) for node in nodes if found or not node.inferred]
 
 
 def relevant(index: Index, context: Context) -> list[tuple[Node, Relevance]]:

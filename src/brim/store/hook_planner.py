@@ -46,6 +46,9 @@ OWN = (
 DEFAULT_ENCODING = "o200k_base"
 """What counts when no model is named, and what replaces a vocabulary that isn't public."""
 
+ABOUT = 0.3
+"""What a prompt is about scores at least this share of the best."""
+
 FIRST = 48
 """How many of the strongest rules a hook looks up costs for at first; the budget often ends among them."""
 
@@ -175,7 +178,7 @@ class HookPlanner:
         only: Collection[str] | None,
     ) -> InjectionPlan:
         due = [pair for pair in self._values if only is None or pair[0] in only]
-        spare = untold(self._ranked, session) if only is None else set()
+        spare = untold(self._ranked, session, self._standings) if only is None else set()
         values, costs = affordable(
             self._mapper, due, self._standings, budget, costs_for=self._costs, units_of=_stored_units, spare=spare
         )
@@ -224,11 +227,17 @@ def is_due(
     return session.allows(id, Tier.FULL if can_be_whole else tier)
 
 
-def untold(course: Course, session: Session | None) -> set[str]:
-    """Return what the start of *session* had no room for, and nothing asks for since: it waits until something does."""
+def untold(course: Course, session: Session | None, standings: Mapping[str, Standing]) -> set[str]:
+    """Return what the start of *session* had no room for, and nothing asks for since: it waits until something does.
+
+    Constraints come before all other rules, so what asks for one of them has to be about it.
+    """
     if session is None or not session.shown:
         return set()
-    return set(course.around.seeds).difference(course.around.found or ())
+    found = course.around.found or {}
+    least = ABOUT * max([each.score for each in found.values()], default=0.0)
+    far = [id for id, each in found.items() if not each.sure and each.score < least]
+    return set(course.around.seeds).difference(found).union([id for id in far if standings.get(id) == PROTECTED])
 
 
 def _stored_units(costs: StoredCosts, id: str, tier: Tier) -> int:

@@ -88,6 +88,7 @@ class Planner:
         self.behaviors = scopes.get_many([result.id for result in results])
         self.results = [result for result in results if result.id in self.behaviors and result.id not in leave]
         self.reasons = {result.id: result.reasons for result in self.results}
+        self._standings = {id: (each.kind, each.status) for id, each in self.behaviors.items()}
         self.costs = costs_of(scopes, [result.id for result in self.results], config, mode=mode)
 
     def plan(
@@ -124,7 +125,7 @@ class Planner:
             session=session,
             costs=self.costs,
             floor=floor,
-            more=len({id for id, _ in values} - fits - untold(self.course, session)),
+            more=len({id for id, _ in values} - fits - untold(self.course, session, self._standings)),
         )
         is_kept = {id for id, _ in kept}
         left_out = [self._left_out(id, value, mapper, id in fits) for id, value in values if id not in is_kept]
@@ -133,7 +134,7 @@ class Planner:
 
     def _affordable(self, mapper: ActivationTierMapper, budget: int | None, session: Session | None) -> set[str]:
         """Return the ids of all rules except those that are due and can't fit."""
-        standings = {id: (each.kind, each.status) for id, each in self.behaviors.items()}
+        standings = self._standings
         values = [(result.id, result.value) for result in self.results]
         fill = self.config["injection.fill"]
         due = [pair for pair in values if is_due(mapper, *pair, standings[pair[0]], session=session, fill=fill)]
@@ -141,7 +142,7 @@ class Planner:
         def units(_: Costs, id: str, tier: Tier) -> int:
             return self.costs.item(self.behaviors[id], tier)[0]
 
-        spare = untold(self.course, session)
+        spare = untold(self.course, session, standings)
         fitting, _ = affordable(
             mapper, due, standings, budget, costs_for=lambda _: self.costs, units_of=units, spare=spare
         )
