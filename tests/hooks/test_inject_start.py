@@ -359,8 +359,8 @@ def test_a_rule_of_any_length_does_not_push_out_the_others(agent: Agent, summary
 
 
 def test_short_rules_come_before_long_ones_so_that_more_are_told(agent: Agent) -> None:
-    agent.configure("token_budget: {default: 100}\n")
-    longer = [rule(f"b{n}", f"Write part{n} " + "as the handbook of the harbor says " * 3) for n in range(4)]
+    agent.configure("token_budget: {default: 80}\n")
+    longer = [rule(f"b{n}", f"Write part{n} as the handbook of the harbor says.") for n in range(8)]
     shorter = [rule(f"a{n}", f"Read part{n}.") for n in range(4)]
     agent.learn(*longer, *shorter)
     told = agent.start().told
