@@ -64,7 +64,7 @@ MOST_ASKED = 3
     option("--task", default="", metavar="TASK", help="task that it's about, such as testing; becomes a condition"),
     option("--tags", default="", metavar="A,B", help="what it is about (default: inferred)"),
     option("--kind", metavar="KIND", help=f"one of {', '.join(BehaviorKind)} (default: inferred)"),
-    option("--name", metavar="NAME", help="short name, A-Z a-z 0-9 . _ / - (default: from the text)"),
+    option("--name", metavar="NAME", help="short name: letters, digits and . _ / - (default: from the text)"),
     option("--when", action="append", metavar="KEY=VALUE", help="apply only then (default: inferred); may be repeated"),
     option("--block", action="append", default=[], metavar="COMMAND", help='also refuse this, as in "npm install"'),
     option("--block-edit", action="append", default=[], metavar="GLOB", help='also refuse edits, as in "dist/**"'),
