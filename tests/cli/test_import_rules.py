@@ -114,6 +114,10 @@ def test_a_file_without_rules_and_one_that_is_not_there(brim: Brim) -> None:
     assert brim("import-rules").code == 2
     brim.write("binary.md", b"\x00")
     assert "binary" in brim("import-rules", "binary.md").err
+    for text in ("[1, 2, 3]", '{"rule": "Never push"}', '[{"role": "user", "content": "Never push"}]'):
+        brim.write("chat.json", text)
+        refused = brim("rules", "import", "chat.json", "--yes")
+        assert (refused.code, "chat.json: JSON, not a file with rules" in refused.err) == (2, True)
 
 
 def test_a_text_that_is_too_long_is_left_out_and_told(brim: Brim) -> None:
