@@ -108,7 +108,8 @@ def learn(options: Namespace) -> int:
     made = learned_from(**said, scope=scope, now=workspace.now).behavior
     made.replace(summary=options.summary, priority=options.priority or 0)
     if scope == "project":
-        workspace.begin_project()
+        workspace.begin_project(here=True)
+        scope_of(options, workspace)  # refuses the home folder
     with workspace.open() as scopes:
         replaces = _replaces(options, scopes, made)
         if any(each.blocks or each.kind is BehaviorKind.CONSTRAINT for each in replaces):
@@ -172,11 +173,13 @@ def _scope(options: Namespace, workspace: Workspace) -> str:
     """Return whose rule it is: what the options say, else this project's; outside of one, what a person says."""
     if options.scope is None and workspace.project is None:
         if options.as_json or not is_person_there():
-            raise InputError("not in a project: say --user to keep it for all your projects, or run it in a repository")
+            raise InputError(
+                "not in a project: say --user to keep it for all your projects, --project for this folder"
+            )
         if not agrees("You aren't in a project. Keep it for all your projects?"):
-            raise InputError("nothing was kept: run it in a git repository, or 'mkdir .brim' there first")
+            raise InputError("nothing was kept: say --project to keep it for this folder")
         return "user"
-    return scope_of(options, workspace)
+    return options.scope or "project"
 
 
 def _replaces(options: Namespace, scopes: Scopes, made: Behavior) -> list[Behavior]:
