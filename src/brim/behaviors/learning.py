@@ -308,9 +308,14 @@ HOLDING = ("kind", "canonical", "summary", "when")
 """What of a constraint decides whether and when it holds."""
 
 
+def holds(behavior: Behavior) -> bool:
+    """Whether agents must not weaken it: a constraint, or a rule that refuses something."""
+    return behavior.kind is BehaviorKind.CONSTRAINT or bool(behavior.blocks)
+
+
 def loosens(old: Behavior | None, new: Behavior) -> bool:
     """Whether *new* in place of *old* could make a constraint hold less, or refuses less."""
-    if old is None or not old.live or (old.kind is not BehaviorKind.CONSTRAINT and not old.blocks):
+    if old is None or not old.live or not holds(old):
         return False
     changed = any(getattr(new, field) != getattr(old, field) for field in HOLDING)
     return changed or not new.live or not set(old.blocks) <= set(new.blocks)

@@ -15,7 +15,7 @@ from brim.behaviors.behavior import Behavior, BehaviorKind
 from brim.behaviors.blocks import EDIT, RUN, TOOL, asked_for, checked_blocks, too_much
 from brim.behaviors.blocks import said as in_words
 from brim.behaviors.jsonl import as_object
-from brim.behaviors.learning import confirmed, loosens, overridden
+from brim.behaviors.learning import confirmed, holds, loosens, overridden
 from brim.behaviors.learning import learn as learned_from
 from brim.behaviors.sentences import heard, refused
 from brim.behaviors.yaml_form import FIELDS, as_yaml, from_yaml
@@ -112,7 +112,7 @@ def learn(options: Namespace) -> int:
         scope_of(options, workspace)  # refuses the home folder
     with workspace.open() as scopes:
         replaces = _replaces(options, scopes, made)
-        if any(each.blocks or each.kind is BehaviorKind.CONSTRAINT for each in replaces):
+        if any(map(holds, replaces)):
             need_person("replaces a constraint")
         with scopes.writing(scope):
             needed = 1.0 if options.force_new else threshold
@@ -120,6 +120,9 @@ def learn(options: Namespace) -> int:
             taught = teach(scopes, said, scope, now=workspace.now, threshold=needed, **own)
             if loosens(taught.learned.merged_with, taught.learned.behavior):
                 need_person("changes a constraint")
+            hidden = [each.other for each in taught.conflicts if scope == "user" or each.other.scope == "project"]
+            if any(map(holds, hidden)):
+                need_person("teaches what contradicts a constraint")
         learned, store = taught.learned, scopes.store(scope)
         stored = store.get(learned.behavior.id) or learned.behavior
         tokens = tier_tokens(scopes, stored, workspace.config)
