@@ -210,8 +210,13 @@ class Behavior(Record):
 
     @property
     def taught_at(self) -> float:
-        """When it was last taught: of two that contradict each other, the later one holds."""
+        """When it was last taught."""
         return max(self.provenance.at or 0.0, self.created_at or 0.0)
+
+    @property
+    def standing(self) -> tuple[bool, float, bool, str]:
+        """Of two that contradict each other, the higher one holds: a person's, the newer one, then a constraint."""
+        return self.status is Status.ACTIVE, self.taught_at, self.kind is BehaviorKind.CONSTRAINT, self.id
 
     @property
     def heading(self) -> str:

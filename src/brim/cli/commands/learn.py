@@ -176,9 +176,7 @@ def _scope(options: Namespace, workspace: Workspace) -> str:
     """Return whose rule it is: what the options say, else this project's; outside of one, what a person says."""
     if options.scope is None and workspace.project is None:
         if options.as_json or not is_person_there():
-            raise InputError(
-                "not in a project: say --user to keep it for all your projects, --project for this folder"
-            )
+            raise InputError("not in a project: say --user to keep it for all your projects, --project for this folder")
         if not agrees("You aren't in a project. Keep it for all your projects?"):
             raise InputError("nothing was kept: say --project to keep it for this folder")
         return "user"
