@@ -121,25 +121,29 @@ class Workspace:
             found["project"] = os.path.join(self.usable_project, ".brim")
         return found
 
-    def begin_project(self) -> None:
+    def begin_project(self, *, here: bool = False) -> None:
         """Create the project's ``.brim`` if it's missing, and trust it.
+
+        With *here*, the working folder becomes a project if it isn't in one; the home folder never does.
 
         The folder comes first: a project in which nothing could be created isn't trusted, whatever appears there later.
         If several processes begin it at once, the one that created the folder trusts it.
         """
-        if self.project is None:
+        is_home = os.path.realpath(self.cwd) == os.path.dirname(os.path.realpath(self.home))
+        begun = self.project or (self.cwd if here and not is_home else None)
+        if begun is None:
             return
         from brim.store.trust import trust
 
-        folder = os.path.join(self.project, ".brim")
+        folder = os.path.join(begun, ".brim")
         try:
             os.mkdir(folder, 0o700)
         except FileExistsError:
             return
         except OSError as error:
             raise StoreError(f"{folder}: cannot be made: {error.strerror or error}", "read-only") from None
-        trust(self.project, self.home, now=self.now)
-        for known in ("trusted", "_agreed_settings", "settings_changed"):
+        trust(begun, self.home, now=self.now)
+        for known in ("project", "trusted", "_agreed_settings", "settings_changed"):
             self.__dict__.pop(known, None)
 
     def need_trust(self) -> None:

@@ -71,6 +71,8 @@ def test_a_long_prompt_is_a_task_or_a_log() -> None:
         ("No. No! I said tabs, not spaces", "Tabs, not spaces"),
         ("ich habe gesagt, keine Emojis", "Keine Emojis"),
         ("te dije que no tocaras las migraciones", "No tocaras las migraciones"),
+        ("I told you: never edit the files in dist/", "Never edit the files in dist/"),
+        ("We agreed, no mocks", "No mocks"),
         ("no", "No"),
     ],
 )

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.behaviors import tasks
 from brim.behaviors.tasks import known_tasks, language_of, task_of, tasks_of
-from brim.files import data_rows
+from brim.behaviors.words import stem
+from brim.files import data_lines, data_rows
 from tests.texts import ANY_TEXT
 
 
@@ -77,18 +80,17 @@ def test_any_text_has_known_tasks_or_none(text: str) -> None:
     assert task_of(text) == next(iter(tasks_of(text)), None)
 
 
-def test_the_stems_of_the_words_are_those_in_the_file() -> None:
-    """If this fails, write these to ``data/task_stems.tsv``."""
-    from brim.behaviors.words import stem
-    from brim.files import data_lines, data_rows
-
+def stems() -> list[str]:
+    """Return the lines that ``data/task_stems.tsv`` has: ``python -m tests.behaviors.test_tasks`` writes them."""
     found: dict[str, list[str]] = {}
     for task, how, said in data_rows(tasks.__file__, "tasks.tsv"):
         for word in {stem(word) for word in said.split()} if how == "word" else ():
             found.setdefault(word, []).append(task)
-    assert [f"{word}\t{' '.join(tasks)}" for word, tasks in sorted(found.items())] == list(
-        data_lines(tasks.__file__, "task_stems.tsv")
-    )
+    return [f"{word}\t{' '.join(tasks)}" for word, tasks in sorted(found.items())]
+
+
+def test_the_stems_of_the_words_are_those_in_the_file() -> None:
+    assert stems() == list(data_lines(tasks.__file__, "task_stems.tsv"))
 
 
 def test_the_words_of_subjects_are_stems() -> None:
@@ -133,3 +135,9 @@ def test_languages_are_lower_case_words() -> None:
         language == language.lower() and " " not in language
         for _, language in data_rows(tasks.__file__, "languages.tsv")
     )
+
+
+if __name__ == "__main__":
+    path = Path(tasks.__file__).parent / "data" / "task_stems.tsv"
+    head = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("#")]
+    path.write_text("\n".join([*head, *stems()]) + "\n", encoding="utf-8")

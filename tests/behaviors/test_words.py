@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from hashlib import sha256
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 
 from brim.behaviors.words import HEAD, TAIL, behavior_words, language_spoken, stem, tokens, words_of
+from brim.store.rows import INDEX_VERSION
 from tests.texts import ANY_TEXT
 
 
@@ -122,3 +125,10 @@ def test_the_stems_of_the_stop_words_are_those_in_the_file() -> None:
     from brim.behaviors.words import word_list
 
     assert word_list("stop_stems.txt") == frozenset(map(stem, word_list("stopwords.txt")))
+
+
+def test_words_that_are_read_in_another_way_have_another_index() -> None:
+    """If this fails, raise ``INDEX_VERSION``: stored rules are indexed again. Then put the new digest here."""
+    texts = (Path("LICENSE").read_text(encoding="utf-8"), "Größe prüfen", "écris les tests", "不要提交生成的文件")
+    found = [" ".join(sorted(map(str, words_of(text)))) for text in texts]
+    assert (INDEX_VERSION, sha256("\n".join(found).encode()).hexdigest()[:8]) == ("4", "35d43638")

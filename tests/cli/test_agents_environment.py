@@ -200,3 +200,23 @@ def test_learning_a_constraint_again_does_not_weaken_it(world: Brim, more: tuple
     assert world("rules", "show", "push", "--json").json == before
     assert world("learn", "--user", PUSH, env=CLAUDE).code == 0
     assert world("learn", "--user", PUSH, *more).code == 0
+
+
+def test_no_rule_that_an_agent_teaches_hides_a_constraint(world: Brim) -> None:
+    before = _state(world)
+    refused = world("learn", "--user", "Always push to main.", env=CLAUDE)
+    assert (refused.code, "only a person" in refused.err) == (1, True)
+    assert _state(world) == before
+    assert world("learn", "--project", "Always push to main.", env=CLAUDE).code == 0  # that hides none of the user's
+
+
+def test_no_contradiction_that_an_agent_imports_hides_a_constraint(world: Brim) -> None:
+    assert world("learn", "--project", "Always push to main.").code == 0
+    assert world("rules", "export", "other.jsonl", "--project").code == 0
+    shutil.rmtree(world.cwd / ".brim")
+    assert world("rules", "import", "other.jsonl", "--user", "--yes", env=CLAUDE).code == 0
+    refused = world("rules", "check", "--fix", "--yes", env=CLAUDE)
+    assert (refused.code, "only a person" in refused.err) == (1, True)
+    assert "agents don't hear" not in world("rules", "check").out
+    assert world("rules", "check", "--fix", "--yes").code == 0
+    assert "agents don't hear" in world("rules", "check").out

@@ -114,6 +114,18 @@ def test_a_file_without_rules_and_one_that_is_not_there(brim: Brim) -> None:
     assert brim("import-rules").code == 2
     brim.write("binary.md", b"\x00")
     assert "binary" in brim("import-rules", "binary.md").err
+    for text in ("[1, 2, 3]", '{"rule": "Never push"}', '[{"role": "user", "content": "Never push"}]'):
+        brim.write("chat.json", text)
+        refused = brim("rules", "import", "chat.json", "--yes")
+        assert (refused.code, "chat.json: JSON, not a file with rules" in refused.err) == (2, True)
+
+
+def test_of_many_contradictions_a_few_are_told(brim: Brim) -> None:
+    names = ("pnpm", "npm", "bun", "yarn")
+    brim.write("rules.md", "\n".join(f"- Use {one}, not {two}" for one in names for two in names if one != two))
+    told = brim("rules", "import", "rules.md", "--user", "--yes").err.splitlines()
+    assert sum(" conflicts with " in line for line in told) == 10
+    assert "more contradictions: 'brim rules check'" in told[-1]
 
 
 def test_a_text_that_is_too_long_is_left_out_and_told(brim: Brim) -> None:

@@ -230,12 +230,21 @@ def test_what_the_other_scope_says_already_is_told_and_not_merged(brim: Brim) ->
 
 
 def test_outside_of_a_project_it_has_to_be_said_whose_it_is(brim: Brim) -> None:
-    refused(brim("learn", RULE), "not in a project", "--user")
+    refused(brim("learn", RULE), "not in a project", "--user", "--project")
     assert not (brim.home / ".brim").exists()
 
 
-def test_there_must_be_a_project_to_learn_for_one(brim: Brim) -> None:
-    refused(brim("learn", "--right", RULE, "--project"), "not in a project", "--user")
+def test_the_working_folder_becomes_a_project_if_a_person_says_so(brim: Brim) -> None:
+    assert brim("learn", RULE, "--project").code == 0
+    assert [each.canonical for each in everything(brim, "project")] == [RULE]
+    assert "trusted" in brim("doctor").out
+    (brim.cwd / "src").mkdir()
+    assert brim("learn", "Use tabs.", cwd=brim.cwd / "src").code == 0
+    assert len(everything(brim, "project")) == 2
+
+
+def test_the_home_folder_does_not_become_a_project(brim: Brim) -> None:
+    refused(brim("learn", RULE, "--project", cwd=brim.home), "not in a project", "--user")
 
 
 # Bad input

@@ -417,6 +417,10 @@ def test_input_that_is_no_history_is_refused_and_left_alone(
     assert names(brim) == ["chat.json"]
 
 
+def test_what_is_no_message_is_refused(brim: Brim) -> None:
+    refused(run(brim, content=[1, 2, 3]), "messages[0]: can't read an int here")
+
+
 def test_what_is_no_file_is_refused(brim: Brim) -> None:
     refused(brim("repair", "missing.json"), "missing.json")
     refused(brim("repair", ".", "--in-place"), "directory")
@@ -427,7 +431,6 @@ def test_what_is_no_file_is_refused(brim: Brim) -> None:
 @pytest.mark.parametrize(
     "messages",
     [
-        [1, None, "x", [], {}],
         [{"role": "wizard", "content": "Hi"}, {"role": "user", "content": "Hi"}],
         [{"role": "user", "content": None}],
         [{"role": "user", "content": "word " * 50_000}],

@@ -120,6 +120,7 @@ def test_corrections_of_other_projects_are_only_counted(brim: Brim) -> None:
         ("d", [], 0),
         ("l", [], 1),
         ("q", [], 1),
+        ("y\na", ["Use pnpm here"], 0),
         ("eUse pnpm, not npm\n", ["Use pnpm, not npm"], 0),
     ],
 )

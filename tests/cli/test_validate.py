@@ -165,3 +165,12 @@ def test_people_read_short_paths_and_scripts_whole_ones(brim: Brim) -> None:
     ran = brim("rules", "check")
     assert (ran.code, "~/.brim/brim.db" in ran.out, str(brim.home) in ran.out) == (1, True, False)
     assert str(brim.home) in brim("rules", "check", "--json").json["problems"][0]["text"]
+
+
+@pytest.mark.parametrize("subject", ["mocks", "tabs", "print", "globals", "classes"])
+def test_of_two_rules_that_came_at_once_the_constraint_holds(brim: Brim, subject: str) -> None:
+    brim.write("rules.md", f"- Never use {subject}\n- Always use {subject}")
+    brim("rules", "import", "rules.md", "--user", "--yes")
+    fixed = f"agents hear never-use-{subject} "
+    assert fixed in brim("rules", "check", "--fix", "--yes").out
+    assert f"agents don't hear use-{subject} " in brim("rules", "check").out

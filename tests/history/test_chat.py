@@ -388,9 +388,8 @@ def test_an_unknown_role_is_guessed_by_what_the_message_holds() -> None:
     assert [message["role"] for message in messages] == ["assistant", "tool"]
 
 
-def test_what_is_no_message_becomes_one_of_the_users() -> None:
-    assert mend("Hello", 5)[0] == [HELLO, {"role": "user", "content": "5"}]
-    assert mend(None, {}, "")[0] == []
+def test_a_bare_text_becomes_a_message_of_the_users() -> None:
+    assert mend("Hello", "")[0] == [HELLO]
 
 
 def test_an_empty_list_of_calls_is_left_out() -> None:

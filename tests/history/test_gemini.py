@@ -344,7 +344,6 @@ def test_empty_parts_and_contents_are_removed() -> None:
         ({"role": "system", "parts": [text("Hello")]}, HELLO),
         ({"role": "assistant", "content": "Hi"}, SAID),
         ({"role": "user", "content": "Hello"}, HELLO),
-        (5, user(text("5"))),
     ],
 )
 def test_what_is_no_content_becomes_one(message: Any, expected: Any) -> None:

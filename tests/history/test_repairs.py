@@ -15,8 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
+from brim import fit
 from brim.errors import BrimError, InputError
 from brim.history import PROVIDERS, Change, Provider, Repaired, repair, validate
+from brim.history.formats import refuse_unknown
 from tests.history.histories import any_histories, valid_histories
 from tests.history.junk import JUNK
 from tests.history.test_formats import Stubborn
@@ -50,6 +52,13 @@ def test_an_empty_history_needs_no_repair(provider: Provider) -> None:
 def test_the_provider_is_found_by_the_shape() -> None:
     repaired = repair([{"role": "model", "parts": [{"text": "Hi"}]}])
     assert [message["role"] for message in repaired.messages] == ["user", "model"]
+
+
+def test_a_valid_history_of_langchain_stays_as_it_is() -> None:
+    messages = [{"type": "system", "content": "Be kind"}, {"type": "human", "content": "Hi"}]
+    for provider in PROVIDERS:
+        assert validate(messages, provider) == []
+        assert repair(messages, provider) == Repaired(messages, ())
 
 
 def test_changes_are_in_the_order_of_the_messages() -> None:
@@ -95,7 +104,6 @@ def test_what_is_frozen_stays_what_it_is() -> None:
 )
 def test_strange_objects_do_not_raise(provider: Provider, odd: Any) -> None:
     messages = [
-        odd,
         {"role": odd, "content": odd},
         {"role": "assistant", "content": [odd], "tool_calls": [odd], "function_call": odd},
         {"role": "model", "parts": [odd, {"functionCall": odd}]},
@@ -104,6 +112,18 @@ def test_strange_objects_do_not_raise(provider: Provider, odd: Any) -> None:
     repaired = repair(messages, provider)
     assert validate(repaired.messages, provider) == []
     assert repair(repaired.messages, provider).changes == ()
+
+
+@pytest.mark.parametrize(
+    "odd", [1, None, [], {}, {"a": 1}, b"x", Stubborn(), object()], ids=lambda odd: type(odd).__name__
+)
+def test_what_is_no_message_is_refused_as_fit_refuses_it(odd: Any) -> None:
+    for messages in ([odd], [{"role": "user", "content": "Hi"}, odd]):
+        with pytest.raises(InputError, match=rf"messages\[{len(messages) - 1}\]: can't read") as refused:
+            repair(messages, "openai")
+        with pytest.raises(InputError) as fitted:
+            fit(messages, model="gpt-4o")
+        assert str(refused.value) == str(fitted.value)
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
@@ -151,7 +171,16 @@ def lost(before: list[Any], after: list[Any], noted: list[str]) -> set[str]:
     return {mark for mark in re.findall(r"<[^<>\"']+>", dumped(before)) if mark not in remains}
 
 
+def is_known(message: Any) -> bool:
+    try:
+        refuse_unknown(0, message)
+    except InputError:
+        return False
+    return True
+
+
 def check(messages: list[Any], provider: Provider, restore_calls: bool) -> None:
+    messages = list(filter(is_known, messages))
     given_objects = list(messages)
     snapshot = copy.deepcopy(messages)
     repaired = repair(messages, provider, restore_calls=restore_calls)
@@ -194,7 +223,7 @@ def test_a_broken_history_becomes_valid_and_loses_nothing(provider: Provider, re
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_anything_at_all_becomes_a_history(provider: Provider) -> None:
+def test_any_messages_become_a_history(provider: Provider) -> None:
     @given(st.lists(JUNK, max_size=6), st.booleans())
     def holds(messages: list[Any], restore_calls: bool) -> None:
         check(messages, provider, restore_calls)

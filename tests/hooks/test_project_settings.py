@@ -20,6 +20,7 @@ YOURS = {
     "always": "Never push to main without asking.",
     "file": "Never edit generated Python files by hand.",
     "prompt": "Never skip a failing test.",
+    "directive": "Keep answers short and without headings, and leave out everything that the reader knows already.",
 }
 THEIRS = [f"Project rule {number} about the names of all things." for number in range(6)]
 
@@ -31,6 +32,7 @@ def agent(folder: Path, settings: str = "") -> Agent:
         rule("u2", YOURS["file"], "constraint", when={"language": "python"}),
         rule("u3", YOURS["prompt"], "constraint", when={"task": "testing"}),
     )
+    found.learn(rule("u4", YOURS["directive"]))
     found.learn(*(rule(f"p{at}", text) for at, text in enumerate(THEIRS)), scope="project")
     if settings:
         found.configure(settings, "project")

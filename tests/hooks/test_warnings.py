@@ -103,5 +103,7 @@ def test_gemini_is_warned_again_after_its_window_has_shrunk(sitting: Sitting) ->
 
     assert "/compress" in stop_gemini(900_000)
     assert stop_gemini(910_000) == ""
-    assert stop_gemini(100_000) == ""
+    assert stop_gemini(560_000) == ""
+    assert stop_gemini(920_000) == ""  # a little less is no compression
+    assert stop_gemini(540_000) == ""
     assert "/compress" in stop_gemini(900_000)

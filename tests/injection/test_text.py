@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.behaviors import Behavior
 from brim.injection import FORMATS, render
-from brim.injection.text import item_text, unforged
+from brim.injection.text import RENDERER_VERSION, item_text, unforged
 from brim.injection.tiers import Tier
 from tests.injection.counters import COUNTERS, WordCounter
 from tests.injection.making import behaviors, planned, rule
@@ -53,6 +55,14 @@ def test_a_summary_is_the_stored_one_else_the_text_cut_at_a_word() -> None:
 )
 def test_a_text_keeps_its_sense_and_its_place(text: str, lines: str) -> None:
     assert shown(text) == lines
+
+
+def test_lines_that_are_rendered_in_another_way_have_another_version() -> None:
+    """If this fails, raise ``RENDERER_VERSION``: stored costs are counted again. Then put the new digest here."""
+    texts = ("Use uv, not pip.", "One.\n\n# Two\n```\n<a> & b", "Install packages with uv, pin them, and say why. " * 4)
+    rules = [rule("r", text, tags=("python", "style")) for text in texts]
+    lines = [item_text(each, tier, format) for each in rules for tier in Tier for format in FORMATS]
+    assert (RENDERER_VERSION, sha256("".join(lines).encode()).hexdigest()[:8]) == (3, "3c357fe8")
 
 
 def test_xml_is_escaped_and_plain_needs_none() -> None:

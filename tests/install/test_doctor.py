@@ -37,6 +37,12 @@ def test_before_anything_nothing_is_wrong(brim: Brim) -> None:
     assert tree(brim.home) == {}
 
 
+def test_it_makes_nothing_in_an_empty_home(brim: Brim) -> None:
+    (brim.cwd / ".brim").mkdir()
+    looked(brim)
+    assert tree(brim.home) == {}
+
+
 def test_an_installed_hook_is_tried_and_timed_and_leaves_no_trace(brim: Brim) -> None:
     alone(brim, "init", "--agent", "all")
     before = tree(brim.home)

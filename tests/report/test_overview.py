@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from brim.report.overview import Overview, sessions_report
+from brim.report.overview import LOST_KINDS, Overview, sessions_report
+from brim.scratch.facts import KINDS
 from brim.tracking.sessions import named_files
 from tests.tracking.transcripts import MODEL, answer, cost_state, usage, write
 
@@ -37,6 +38,10 @@ def put(tree: Path, name: str, *lines: Any) -> Path:
 
 def seen(tree: Path, **more: Any) -> Overview:
     return sessions_report(named_files([str(tree)]), models={}, now=NOW, **{"days": 30, **more})
+
+
+def test_every_kind_of_fact_that_can_be_lost_is_reported() -> None:
+    assert sorted(LOST_KINDS) == sorted(KINDS)
 
 
 def test_an_empty_folder_has_nothing_to_report(tree: Path) -> None:

@@ -210,8 +210,13 @@ class Behavior(Record):
 
     @property
     def taught_at(self) -> float:
-        """When it was last taught: of two that contradict each other, the later one holds."""
+        """When it was last taught."""
         return max(self.provenance.at or 0.0, self.created_at or 0.0)
+
+    @property
+    def standing(self) -> tuple[bool, float, bool, str]:
+        """Of two that contradict each other, the higher one holds: a person's, the newer one, then a constraint."""
+        return self.status is Status.ACTIVE, self.taught_at, self.kind is BehaviorKind.CONSTRAINT, self.id
 
     @property
     def heading(self) -> str:
@@ -270,14 +275,14 @@ class Edge(Record):
 def checked_name(name: str) -> str:
     """Return *name* if it is one; else raise."""
     is_text = isinstance(name, str) and 0 < len(name) <= LONGEST_NAME
-    if not is_text or not (_NAME.issuperset(name) or all(map(_in_name, name))):
+    if not is_text or not (_NAME.issuperset(name) or all(map(in_name, name))):
         raise InputError(
             f"a name has 1 to {LONGEST_NAME} letters, digits and . _ / -, not {str(name)[:LONGEST_NAME]!r}"
         )
     return name
 
 
-def _in_name(character: str) -> bool:
+def in_name(character: str) -> bool:
     """Whether *character* may stand in a name: a letter, a digit or an accent of any script, or one of ``._/-``."""
     return character in "./-" or f"a{character}".isidentifier()
 
@@ -300,7 +305,7 @@ def as_name(text: str) -> str:
     >>> as_name("Use uv, not pip!"), as_name("規則"), as_name("?!")
     ('Use-uv-not-pip', '規則', 'behavior')
     """
-    return _nearest(text, _in_name) or "behavior"
+    return _nearest(text, in_name) or "behavior"
 
 
 def as_tag(text: str) -> str:

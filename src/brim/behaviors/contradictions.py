@@ -47,7 +47,7 @@ def find(behavior: Behavior, others: Iterable[Behavior]) -> list[Contradiction]:
     """Return the live ones of *others* that *behavior* contradicts, the newest first, at most ``MOST``."""
     marks, found = _marks(behavior.canonical), list[Contradiction]()
     alike = [other for other in others if other.live and not marks.isdisjoint(_marks(other.canonical))]
-    for other in sorted(alike, key=_newest_first)[:LOOKED_AT]:
+    for other in sorted(alike, key=lambda each: each.standing, reverse=True)[:LOOKED_AT]:
         if other.id != behavior.id and (about := _contradicts(behavior, other)):
             found.append(Contradiction(other, about))
             if len(found) == MOST:
@@ -60,7 +60,7 @@ def among(behaviors: Iterable[Behavior]) -> list[tuple[Behavior, Contradiction]]
 
     At most ``MOST_PAIRS``, after ``WORK`` comparisons at the most; the newest rules are compared first.
     """
-    ordered = sorted((each for each in behaviors if each.live), key=_newest_first)
+    ordered = sorted((each for each in behaviors if each.live), key=lambda each: each.standing, reverse=True)
     holders: dict[str, list[int]] = {}
     found: list[tuple[Behavior, Contradiction]] = []
     work = 0
@@ -75,10 +75,6 @@ def among(behaviors: Iterable[Behavior]) -> list[tuple[Behavior, Contradiction]]
         for mark in marks:
             holders.setdefault(mark, []).append(at)
     return found[:MOST_PAIRS]
-
-
-def _newest_first(behavior: Behavior) -> tuple[float, str]:
-    return -behavior.taught_at, behavior.id
 
 
 def _contradicts(one: Behavior, other: Behavior) -> str:

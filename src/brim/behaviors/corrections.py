@@ -106,5 +106,6 @@ def _phrases(kind: str) -> tuple[str, ...]:
 def _openings() -> list[str]:
     """Return what may stand before the rule in a correction, the longest first."""
     signs = (",", ".", "!", ":", ";", " -", " –")
-    found = [f"{phrase.strip()}{sign}" for kind in ("no", "said") for phrase in _phrases(kind) for sign in signs]
+    kinds = ("no", "said", "reproach")
+    found = [f"{phrase.strip()}{sign}" for kind in kinds for phrase in _phrases(kind) for sign in signs]
     return sorted((*found, *_phrases("said")), key=len, reverse=True)

@@ -23,6 +23,7 @@ from brim.behaviors.behavior import (
     Provenance,
     Status,
     as_tag,
+    in_name,
 )
 from brim.behaviors.blocks import checked_blocks
 from brim.behaviors.duplicates import NEAR_DUPLICATE, Texts, both, merge, normalized
@@ -54,7 +55,7 @@ _CONDITIONS = tuple(
 _STEP = re.compile(r"^\s*\d+[.):](?= |$)", re.MULTILINE)
 _BEFORE, _AFTER = r"(?<![^\W_])", r"(?![^\W_])"
 _STEPS_TOLD = re.compile(f"{_BEFORE}(?:step 1|first.*{_BEFORE}then){_AFTER}", re.DOTALL)
-_ACCENTS, _UNNAMED = re.compile("[\u0300-\u036f]"), re.compile("[^A-Za-z0-9.]+")
+_ACCENTS = re.compile("(?<=[a-z])[\u0300-\u036f]+")
 _NEGATIONS = frozenset(
     ("not", "no", "never", "only", "without", "instead", "before", "after", "unless", "dont", "except", "until")
 )
@@ -307,9 +308,14 @@ HOLDING = ("kind", "canonical", "summary", "when")
 """What of a constraint decides whether and when it holds."""
 
 
+def holds(behavior: Behavior) -> bool:
+    """Whether agents must not weaken it: a constraint, or a rule that refuses something."""
+    return behavior.kind is BehaviorKind.CONSTRAINT or bool(behavior.blocks)
+
+
 def loosens(old: Behavior | None, new: Behavior) -> bool:
     """Whether *new* in place of *old* could make a constraint hold less, or refuses less."""
-    if old is None or not old.live or (old.kind is not BehaviorKind.CONSTRAINT and not old.blocks):
+    if old is None or not old.live or not holds(old):
         return False
     changed = any(getattr(new, field) != getattr(old, field) for field in HOLDING)
     return changed or not new.live or not set(old.blocks) <= set(new.blocks)
@@ -353,7 +359,7 @@ def infer_tags(right: str, file: str = "") -> tuple[str, ...]:
 
 
 def infer_name(right: str) -> str:
-    """Return a short name from the first words of *right*; without letters of ASCII one from its hash.
+    """Return a short name from the first words of *right*; without letters one from its hash.
 
     >>> infer_name("Please always use uv, and never pip, for installing packages."), infer_name("Größe prüfen!")
     ('use-uv-never-pip-installing-packages', 'grosse-prufen')
@@ -410,8 +416,9 @@ def _name_words(text: str) -> Iterator[str]:
     """Yield the words of the beginning of *text* that a name can hold, without fillers."""
     fillers = word_list("fillers.txt") - _NEGATIONS
     for chunk in one_line(text[:1_000]).replace("'", "").replace("’", "").split():
-        plain = _ACCENTS.sub("", normalize("NFKD", chunk.casefold()))
-        word = "-".join(part.strip(".") for part in _UNNAMED.split(plain) if part.strip("."))
+        plain = normalize("NFC", _ACCENTS.sub("", normalize("NFKD", chunk.casefold())))
+        kept = "".join(letter if letter not in "_/-" and in_name(letter) else " " for letter in plain)
+        word = "-".join(part.strip(".") for part in kept.split() if part.strip("."))
         if word and word not in fillers:
             yield word
 

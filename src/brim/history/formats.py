@@ -177,12 +177,17 @@ OTHERS = {
 """Calls and results that only one format has."""
 
 
+def refuse_unknown(index: int, message: object) -> None:
+    """Raise ``InputError`` if *message* isn't one of any format."""
+    if not is_message(message) or not _has_body(message):
+        raise InputError(f"messages[{index}]: can't read {described(message)} here. Pass {READABLE}.")
+
+
 def refuse_unreadable(entries: Iterable[Entry], layout: Layout) -> None:
     """Raise ``InputError`` for the first message that can't be read in its *layout*: it would be guessed or dropped."""
     for entry in entries:
         message, name = entry.message, f"messages[{entry.index}]"
-        if not is_message(message) or not _has_body(message):
-            raise InputError(f"{name}: can't read {described(message)} here. Pass {READABLE}.")
+        refuse_unknown(entry.index, message)
         body = "parts" if layout.rules == "gemini" else "content"
         if entry.rule == "known-role":
             field = "type" if get(message, "role") is None and get(message, "type") is not None else "role"
@@ -288,6 +293,8 @@ def repair(
       own objects, and none is changed in place; what is added is dicts.
     - A valid history comes back as it is, and so does a repaired one.
 
+    ``InputError`` if something isn't a message at all, such as a number.
+
     >>> repair([{"role": "user", "content": "Hi"}, {"role": "tool", "tool_call_id": "a", "content": "42"}])
     Repaired(messages=[{'role': 'user', 'content': 'Hi'}],
         changes=(Change(index=1, rule='result-has-call', action='removed', text='42'),))
@@ -298,6 +305,10 @@ def repair(
         raise InputError("repair can't change pydantic-ai messages: repair what they were made from")
     # LangChain's own form is OpenAI's; it becomes another provider's when it's sent.
     found = layout.rules if provider == "auto" or not layout.framework else provider
+    for index, message in enumerate(several):
+        refuse_unknown(index, message)
+    if not validate(several, provider):
+        return Repaired(list(several), ())
     slots = [Slot(index, message) for index, message in enumerate(several)]
     work = Repair(slots, found, FORMATS[found].read, restore_calls)
     for _ in range(ROUNDS):

@@ -151,7 +151,7 @@ class _Pruning:
     def _memory(self, project: str, days: int) -> Iterator[Past]:
         """Look at the memory of sessions in *project*. Its journal goes to the user's folder for a while."""
         root = os.path.join(project, NAME)
-        if not check_folder(root, self.here.secret):
+        if not os.path.lexists(root) or not check_folder(root, self.here.secret):
             return
         with locked(os.path.join(root, LOCK), patience=PATIENCE):
             folders = [*session_folders(root).values(), root]

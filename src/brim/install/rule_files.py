@@ -9,6 +9,7 @@ but only while a hook at the session's start already answers, and with a process
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -146,7 +147,10 @@ class RuleSources:
 
     def _read(self, path: str, importers: tuple[str, ...], imported: tuple[Loader, ...]) -> None:
         name = "standard input" if path == "-" else self._name(path)
-        text, secrets = masked(read_text(path, at_most=LARGEST))
+        content = read_text(path, at_most=LARGEST)
+        if is_json(content):
+            raise InputError(f"{name}: JSON, not a file with rules: name a Markdown file, or brim's export (.jsonl)")
+        text, secrets = masked(content)
         self.secrets += secrets
         fields = front_matter(text)
         if _is_memory(path):
@@ -348,3 +352,13 @@ def floop_traces(workspace: Workspace) -> list[tuple[str, str]]:
         if any(_FLOOP.search(command) for command in commands):
             traces.append((path, "has floop's hooks too, so agents are told rules twice: take them out of it"))
     return traces
+
+
+def is_json(content: str) -> bool:
+    """Whether *content* is a JSON object or array, and so not prose."""
+    if not content.lstrip().startswith(("{", "[")):
+        return False
+    with suppress(ValueError, RecursionError):
+        json.loads(content)
+        return True
+    return False

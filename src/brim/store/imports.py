@@ -33,6 +33,8 @@ EdgeKey = tuple[str, str, str, str]
 
 ALWAYS = When()
 
+MOST_TOLD = 10
+"""Contradictions that are named when rules are imported."""
 MOST_COMPARED = 100
 """New rules that are compared with each other for contradictions: it takes a second or two."""
 
@@ -325,10 +327,15 @@ class RulesReader:
             for one, each in conflicts
             if (edge := Edge(one.id, each.other.id, "conflicts", created_at=self.now)) and each.other.id not in written
         ]
+        more = len(conflicts) - MOST_TOLD
         notes = (
             *self._elsewhere(scopes),
             *(["too many at once to look for contradictions: 'brim rules check' does"] if too_many else ()),
-            *(f"{one.name} ({one.id}) conflicts with {each.other.name} ({each.other.id})" for one, each in conflicts),
+            *(
+                f"{one.name} ({one.id}) conflicts with {each.other.name} ({each.other.id})"
+                for one, each in conflicts[:MOST_TOLD]
+            ),
+            *([f"{counted(more, 'more contradiction')}: 'brim rules check' finds them"] if more > 0 else ()),
             *(self._gone(store) if store is not None else ()),
         )
         return Plan(self._changes, kept, tuple(marked), notes=notes, files=self._loaded(), files_scope=self.scope)

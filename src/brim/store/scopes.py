@@ -205,14 +205,12 @@ class Scopes(Closing):
         return bool(older)
 
     def contradictions(self, edges: Iterable[Edge]) -> list[tuple[Behavior, Behavior]]:
-        """Return the live rules that *edges* mark as contradicting each other: the one agents hear, and the other.
-
-        A rule that a person taught outranks an agent's note, and a newer one an older one.
-        """
+        """Return the live rules that *edges* mark as contradicting each other: the one agents hear, and the other."""
         pairs = [edge.key[:2] for edge in edges if edge.kind is EdgeKind.CONFLICTS]
         known = self.get_many({end for pair in pairs for end in pair}) if pairs else {}
         met = [[known[end] for end in pair] for pair in pairs if all(end in known and known[end].live for end in pair)]
-        return [(max(pair, key=_holding), min(pair, key=_holding)) for pair in met]
+        ordered = [sorted(pair, key=lambda each: each.standing) for pair in met]
+        return [(higher, lower) for lower, higher in ordered]
 
     @contextmanager
     def reading(self) -> Iterator[Self]:
@@ -458,11 +456,6 @@ def _is_same(one: str, other: str) -> bool:
 def _of(scope: str, behavior: Behavior) -> Behavior:
     """Return *behavior* with the scope of the file that it was read from."""
     return behavior if behavior.scope == scope else behavior.replace(scope=scope)
-
-
-def _holding(behavior: Behavior) -> tuple[bool, float, str]:
-    """Return a sort key by which the rule that wins a contradiction comes last: a person's, then the newer one."""
-    return behavior.status is Status.ACTIVE, behavior.taught_at, behavior.id
 
 
 def in_force(ids: Collection[str], user: Known, project: Known) -> dict[str, InForce]:

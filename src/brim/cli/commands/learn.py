@@ -15,7 +15,7 @@ from brim.behaviors.behavior import Behavior, BehaviorKind
 from brim.behaviors.blocks import EDIT, RUN, TOOL, asked_for, checked_blocks, too_much
 from brim.behaviors.blocks import said as in_words
 from brim.behaviors.jsonl import as_object
-from brim.behaviors.learning import confirmed, loosens, overridden
+from brim.behaviors.learning import confirmed, holds, loosens, overridden
 from brim.behaviors.learning import learn as learned_from
 from brim.behaviors.sentences import heard, refused
 from brim.behaviors.yaml_form import FIELDS, as_yaml, from_yaml
@@ -64,7 +64,7 @@ MOST_ASKED = 3
     option("--task", default="", metavar="TASK", help="task that it's about, such as testing; becomes a condition"),
     option("--tags", default="", metavar="A,B", help="what it is about (default: inferred)"),
     option("--kind", metavar="KIND", help=f"one of {', '.join(BehaviorKind)} (default: inferred)"),
-    option("--name", metavar="NAME", help="short name, A-Z a-z 0-9 . _ / - (default: from the text)"),
+    option("--name", metavar="NAME", help="short name: letters, digits and . _ / - (default: from the text)"),
     option("--when", action="append", metavar="KEY=VALUE", help="apply only then (default: inferred); may be repeated"),
     option("--block", action="append", default=[], metavar="COMMAND", help='also refuse this, as in "npm install"'),
     option("--block-edit", action="append", default=[], metavar="GLOB", help='also refuse edits, as in "dist/**"'),
@@ -108,10 +108,11 @@ def learn(options: Namespace) -> int:
     made = learned_from(**said, scope=scope, now=workspace.now).behavior
     made.replace(summary=options.summary, priority=options.priority or 0)
     if scope == "project":
-        workspace.begin_project()
+        workspace.begin_project(here=True)
+        scope_of(options, workspace)  # refuses the home folder
     with workspace.open() as scopes:
         replaces = _replaces(options, scopes, made)
-        if any(each.blocks or each.kind is BehaviorKind.CONSTRAINT for each in replaces):
+        if any(map(holds, replaces)):
             need_person("replaces a constraint")
         with scopes.writing(scope):
             needed = 1.0 if options.force_new else threshold
@@ -119,6 +120,9 @@ def learn(options: Namespace) -> int:
             taught = teach(scopes, said, scope, now=workspace.now, threshold=needed, **own)
             if loosens(taught.learned.merged_with, taught.learned.behavior):
                 need_person("changes a constraint")
+            hidden = [each.other for each in taught.conflicts if scope == "user" or each.other.scope == "project"]
+            if any(map(holds, hidden)):
+                need_person("teaches what contradicts a constraint")
         learned, store = taught.learned, scopes.store(scope)
         stored = store.get(learned.behavior.id) or learned.behavior
         tokens = tier_tokens(scopes, stored, workspace.config)
@@ -172,11 +176,11 @@ def _scope(options: Namespace, workspace: Workspace) -> str:
     """Return whose rule it is: what the options say, else this project's; outside of one, what a person says."""
     if options.scope is None and workspace.project is None:
         if options.as_json or not is_person_there():
-            raise InputError("not in a project: say --user to keep it for all your projects, or run it in a repository")
+            raise InputError("not in a project: say --user to keep it for all your projects, --project for this folder")
         if not agrees("You aren't in a project. Keep it for all your projects?"):
-            raise InputError("nothing was kept: run it in a git repository, or 'mkdir .brim' there first")
+            raise InputError("nothing was kept: say --project to keep it for this folder")
         return "user"
-    return scope_of(options, workspace)
+    return options.scope or "project"
 
 
 def _replaces(options: Namespace, scopes: Scopes, made: Behavior) -> list[Behavior]:

@@ -115,7 +115,9 @@ def _correction_view(correction: Suggestion, now: float) -> str:
 def _ask(options: Namespace, workspace: Workspace, correction: Suggestion) -> bool:
     """Ask about one correction and do what the person says; return whether to go on."""
     print(f"{_correction_view(correction, workspace.now)}\n  rule: {printable(rule_in(correction.text))}")
-    key = one_key("accept, edit, dismiss, later or quit? [a/e/d/l/q] ")
+    key = "?"
+    while key not in ("a", "e", "d", "l", "q", ""):
+        key = one_key("accept, edit, dismiss, later or quit? [a/e/d/l/q] ")
     if key == "d":
         Suggestions(workspace.home).take(correction.number)
         print("dismissed\n")

@@ -11,6 +11,7 @@ from typing import Any
 from brim.behaviors.behavior import Behavior, EdgeKind, Status
 from brim.behaviors.graph import Problem
 from brim.behaviors.jsonl import iso
+from brim.behaviors.learning import holds
 from brim.cli.options import (
     NOTHING_YET,
     add_json,
@@ -145,6 +146,8 @@ def _fix(options: Namespace, workspace: Workspace, scopes: Scopes, problems: lis
     conflicts = unmarked_conflicts(scopes)
     if not agreed and not conflicts and not any(each.rule == "stale-costs" for each in problems):
         return []
+    if any(holds(each.other) for _, each in conflicts):
+        need_person("lets a rule hide a constraint")
     fixed = []
     with scopes.writing():
         for newer, other in conflicts:
