@@ -131,4 +131,4 @@ def test_words_that_are_read_in_another_way_have_another_index() -> None:
     """If this fails, raise ``INDEX_VERSION``: stored rules are indexed again. Then put the new digest here."""
     texts = (Path("LICENSE").read_text(encoding="utf-8"), "Größe prüfen", "écris les tests", "不要提交生成的文件")
     found = [" ".join(sorted(map(str, words_of(text)))) for text in texts]
-    assert (INDEX_VERSION, sha256("\n".join(found).encode()).hexdigest()[:8]) == ("4", "35d43638")
+    assert (INDEX_VERSION, sha256("\n".join(found).encode()).hexdigest()[:8]) == ("5", "35d43638")

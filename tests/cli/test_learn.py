@@ -245,6 +245,7 @@ def test_the_working_folder_becomes_a_project_if_a_person_says_so(brim: Brim) ->
 
 def test_the_home_folder_does_not_become_a_project(brim: Brim) -> None:
     refused(brim("learn", RULE, "--project", cwd=brim.home), "not in a project", "--user")
+    assert not list(brim.home.glob(".brim/trust*"))
 
 
 # Bad input
