@@ -90,6 +90,8 @@ def test_rule_with_a_linter_is_for_every_change() -> None:
         "Code that you hand over must compile.",
         "Get the tests to pass.",
         "Add tests for new behavior.",
+        "Test your changes: `acme try`",
+        "Lint with `acme`, no new warnings.",
         "New features need an example.",
     ],
 )

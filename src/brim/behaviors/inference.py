@@ -98,15 +98,14 @@ def _is_path(path: str) -> bool:
 
 def _tasks(text: str, heading: str) -> list[str]:
     """Return what a rule is done with: of its heading, its first words, and the clauses that say when."""
-    found = []
+    words = text.replace("`", "").split()
+    opening = tasks_of(" ".join(words[:_OPENING]))
+    found = [task for task in (*tasks_of(heading), *opening) if task not in QUALITIES]
     # What a linter or formatter is run on is what was changed, whether the rule says so or not.
     changes = next(words for kind, words in data_rows(__file__, "condition_words.tsv") if kind == "change")
-    lints = any("linting" in tasks_run(command) for command in _COMMAND.findall(text))
+    lints = any("linting" in tasks for tasks in (opening, *map(tasks_run, _COMMAND.findall(text))))
     if lints or re.search(changes, f"{heading}\n{text}", re.IGNORECASE):
-        found.append(EDITING)
-    words = text.replace("`", "").split()
-    for topic in (heading, " ".join(words[:_OPENING])):
-        found += [task for task in tasks_of(topic) if task not in QUALITIES]
+        found.insert(0, EDITING)
     clauses = []
     moments = _words("moment")
     for at, word in enumerate(words):
