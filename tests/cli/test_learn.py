@@ -313,7 +313,9 @@ def test_processes_that_learn_the_same_at_once_end_in_one_behavior(brim: Brim) -
         assert process.returncode == 0, errors
     (behavior,) = everything(brim, "project")
     assert {RULE, "Always use uv and never pip"} == {behavior.canonical, *behavior.variants}
-    assert len(events(brim, behavior.id, "project")) == len(texts)
+    # The process that made the folder trusts it, perhaps after another has taught the rule.
+    taught = [event for event in events(brim, behavior.id, "project") if event.kind != "trusted"]
+    assert len(taught) == len(texts)
     assert behavior.usage.confirmed == len(texts) - 1
 
 
@@ -358,8 +360,8 @@ def test_a_project_that_several_processes_begin_at_once_is_trusted(brim: Brim) -
         for _ in range(6)
     ]
     for each in started:
-        each.communicate(timeout=60)
-    assert [each.returncode for each in started] == [0] * 6
+        _, errors = each.communicate(timeout=60)
+        assert each.returncode == 0, errors
     assert [each["valid"] for each in brim("trust", "--list", "--json").json["projects"]] == [True]
 
 

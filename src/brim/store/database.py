@@ -461,7 +461,8 @@ def _check_header(path: str) -> None:
         first = file.read(len(HEADER))
         if first and first != HEADER:
             raise StoreError(f"{path}: {_DAMAGED}", "damaged")
-        if not first and _has_log(path):
+        # Another process may just have made it: it writes the file before the log.
+        if not first and _has_log(path) and not file.read(1):
             raise StoreError(
                 f"{path}: is empty, and {path}-wal is the log of a file that is gone; nothing was changed: "
                 "'brim backup restore' puts a backup in its place, or move the log away to start over",
