@@ -179,3 +179,8 @@ def test_the_bash_script_completes_in_bash(brim: Brim) -> None:
         echo "${COMPREPLY[@]}"
     """
     assert brim.shell(script, env={"FOLDER": folder}).out.split() == ["budget"]
+
+
+def test_the_package_runs_as_a_module() -> None:
+    ran = subprocess.run([sys.executable, "-m", "brim", "--version"], capture_output=True, text=True, check=True)
+    assert ran.stdout.startswith("brim ")
