@@ -54,7 +54,7 @@ DECLARED = 4.0
 """The score of a declared condition that is confirmed."""
 HALF = 4.0
 """The score at which relevance is one half: about that of one rare word."""
-SHARE = 0.1
+SHARE = 0.125
 """A rule is relevant from this share of the mean score of the best three."""
 LEAST_OF_CALL = 3.0
 """And, for a tool call, from this score: it's told only what is surely about it."""
