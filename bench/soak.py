@@ -137,6 +137,8 @@ class Soak:
         self.done, self.lock = Outcome(), threading.Lock()
         self.slots = threading.Semaphore(options.at_once)
         self.rng, self.took = random.Random(options.seed), [0.1]
+        self.owed = 0
+        """Hooks that are still to be killed."""
         self.commands: dict[tuple[str, str], str] = {}
         self.changing, span = threading.Lock(), max(20, options.calls // 25)
         first, second = options.calls // 3, options.calls * 2 // 3
@@ -256,7 +258,10 @@ class Soak:
         environ = {**self.environ, "CLAUDE_PROJECT_DIR": str(agent.project)} if agent.name == "claude" else self.environ
         with self.lock:
             self.done.calls += 1
-            number, dies = self.done.calls, may_die and self.done.calls % self.options.kill_every == 0
+            number = self.done.calls
+            self.owed += number % self.options.kill_every == 0
+            dies = may_die and self.owed > 0
+            self.owed -= dies
             moment = self.rng.uniform(0, statistics.median(self.took)) if dies else PATIENCE
         if number % 500 == 0:
             say(f"soak: {number:,} calls, {self.done.kills} killed, {len(self.done.problems)} problems")
@@ -277,11 +282,13 @@ class Soak:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.communicate()
                 with self.lock:
-                    self.done.kills += dies  # a hook that was faster than its moment wasn't killed
+                    self.done.kills += dies
                 if not dies:
                     self.wrong(f"{call.event} {agent.name}: ran for more than {PATIENCE:g} s")
                 return None
             took = time.monotonic() - began
+            with self.lock:
+                self.owed += dies  # it was faster than its moment: another one is killed
         self.note(agent, call, process.returncode, out, errors, took)
         return out.decode("utf-8", "replace")
 
