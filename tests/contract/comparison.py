@@ -41,6 +41,7 @@ WORDS: dict[str, str] = {
     r"(\d|\ba|of a|the|one) behavior": r"\1 rule",  # people read of rules
     r"(?:<note>)?Rules your user set, kept by brim:(?:</note>)?\n": "",  # says whose rules these are
     r"## Quick reference\n": "## Directives\n",  # short forms stand under their kind
+    r'^\+ \["index", "\d+"\]$': "+ INDEX",  # of the words that rules are found by; rebuilt by the next command
 }
 """Regular expressions for text that reads otherwise now, and what stands in its place on both sides.
 

@@ -62,7 +62,7 @@ OF_LANGUAGE = 0.8
 """The score of a rule for the language that a change is made in, if nothing else speaks for it."""
 SECTION = 0.5
 """What a rule gets of the mean score of the rules under its heading: what stands together is about the same."""
-SHORT = 1e-6
+SHORT = 1e-9
 """What a hundredth of ``ANYWHERE`` adds to the relevance of a rule that nothing else speaks for."""
 PLACE = frozenset({"environment", "project_type", "branch"})
 """What a situation has whatever is done in it. It says nothing about which rule is nearer to a prompt."""
