@@ -90,6 +90,8 @@ def test_a_task_by_another_name_is_the_same_task() -> None:
         ("fix the login", True),
         ("Can you fix the login?", True),
         ("It crashes. Could we retry?", True),
+        ("TypeError: x is undefined\nCan you look into it?", True),
+        ("Fine! Would you push it?", True),
         ("Kannst du das beheben?", True),
         ("¿Puedes arreglarlo?", True),
         ("why does it crash?", False),

@@ -166,13 +166,15 @@ def _texts(key: str, value: object) -> tuple[str, ...]:
 
 
 def _only_asks(prompt: str) -> bool:
-    """Whether *prompt* is a question, and not a request that is put as one: *can you fix it?*."""
+    """Whether *prompt* is a question, and not a request phrased as one: *can you fix it?*"""
     if not prompt.rstrip().endswith("?"):
         return False
     from brim.behaviors.words import tokens, word_list
 
-    *_, last = prompt[-1_000:].rstrip("? \n").replace("!", ".").replace("?", ".").replace("\n", ".").split(". ")
-    said = tokens(last)
+    text = prompt[-1_000:].rstrip("? \n")
+    for end in ("! ", "? ", "\n"):
+        text = text.replace(end, ". ")
+    said = tokens(text.rsplit(". ", 1)[-1])
     return not said or said[0] not in word_list("requests.txt")
 
 

@@ -214,7 +214,7 @@ class Behavior(Record):
         return max(self.provenance.at or 0.0, self.created_at or 0.0)
 
     @property
-    def standing(self) -> tuple[bool, float, bool, str]:
+    def precedence(self) -> tuple[bool, float, bool, str]:
         """Of two that contradict each other, the higher one holds: a person's, the newer one, then a constraint."""
         return self.status is Status.ACTIVE, self.taught_at, self.kind is BehaviorKind.CONSTRAINT, self.id
 

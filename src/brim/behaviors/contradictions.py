@@ -47,7 +47,7 @@ def find(behavior: Behavior, others: Iterable[Behavior]) -> list[Contradiction]:
     """Return the live ones of *others* that *behavior* contradicts, the newest first, at most ``MOST``."""
     marks, found = _marks(behavior.canonical), list[Contradiction]()
     alike = [other for other in others if other.live and not marks.isdisjoint(_marks(other.canonical))]
-    for other in sorted(alike, key=lambda each: each.standing, reverse=True)[:LOOKED_AT]:
+    for other in sorted(alike, key=lambda each: each.precedence, reverse=True)[:LOOKED_AT]:
         if other.id != behavior.id and (about := _contradicts(behavior, other)):
             found.append(Contradiction(other, about))
             if len(found) == MOST:
@@ -60,7 +60,7 @@ def among(behaviors: Iterable[Behavior]) -> list[tuple[Behavior, Contradiction]]
 
     At most ``MOST_PAIRS``, after ``WORK`` comparisons at the most; the newest rules are compared first.
     """
-    ordered = sorted((each for each in behaviors if each.live), key=lambda each: each.standing, reverse=True)
+    ordered = sorted((each for each in behaviors if each.live), key=lambda each: each.precedence, reverse=True)
     holders: dict[str, list[int]] = {}
     found: list[tuple[Behavior, Contradiction]] = []
     work = 0

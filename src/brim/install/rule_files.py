@@ -148,7 +148,7 @@ class RuleSources:
     def _read(self, path: str, importers: tuple[str, ...], imported: tuple[Loader, ...]) -> None:
         name = "standard input" if path == "-" else self._name(path)
         content = read_text(path, at_most=LARGEST)
-        if is_json(content):
+        if _is_json(content):
             raise InputError(f"{name}: JSON, not a file with rules: name a Markdown file, or brim's export (.jsonl)")
         text, secrets = masked(content)
         self.secrets += secrets
@@ -354,7 +354,7 @@ def floop_traces(workspace: Workspace) -> list[tuple[str, str]]:
     return traces
 
 
-def is_json(content: str) -> bool:
+def _is_json(content: str) -> bool:
     """Whether *content* is a JSON object or array, and so not prose."""
     if not content.lstrip().startswith(("{", "[")):
         return False

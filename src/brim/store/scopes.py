@@ -209,7 +209,7 @@ class Scopes(Closing):
         pairs = [edge.key[:2] for edge in edges if edge.kind is EdgeKind.CONFLICTS]
         known = self.get_many({end for pair in pairs for end in pair}) if pairs else {}
         met = [[known[end] for end in pair] for pair in pairs if all(end in known and known[end].live for end in pair)]
-        ordered = [sorted(pair, key=lambda each: each.standing) for pair in met]
+        ordered = [sorted(pair, key=lambda each: each.precedence) for pair in met]
         return [(higher, lower) for lower, higher in ordered]
 
     @contextmanager
