@@ -103,6 +103,8 @@ class Model(Value):
     """What the price is multiplied by for ``batch`` requests, ``fast`` mode and ``us``-only inference, where known."""
     resolved: bool
     """Whether the name and its window are known; if not, the values are the nearest family's."""
+    binds_thinking: bool = False
+    """Whether its thinking blocks are valid only after the exact prefix that they were made with."""
     source: str
     """Where the values come from: a registry, ``config``, ``family`` or ``default``."""
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 from brim.errors import InputError
 from brim.files import data_file, data_path, data_rows
 from brim.models import names, overrides
+from brim.models.thinking import binds_thinking
 from brim.record import Record
 
 
@@ -62,6 +63,8 @@ class Light(Record):
     max_input: int
     max_output: int | None
     resolved: bool
+    binds_thinking: bool = False
+    """Whether its thinking blocks are valid only after the exact prefix that they were made with."""
 
 
 class Found(Record):
@@ -125,10 +128,12 @@ def _resolve(key: str, name: str) -> Found:
                 return _overridden(spelling, override)
             row = _row(spelling)
             if row:
-                known, has_window = _from_row(row, resolved=True), row[2] != "0"
+                known = _from_row(row, resolved=True)
+                has_window = row[2] != "0"
                 light = known if has_window else _guess(key, key).replace(name=known.name, encoding=known.encoding)
-                return Found(light, known.name, provider_part)
-    return Found(_guess(key, name))
+                binds = binds_thinking(key) or binds_thinking(known.name)
+                return Found(light.replace(binds_thinking=binds), known.name, provider_part)
+    return Found(_guess(key, name).replace(binds_thinking=binds_thinking(key)))
 
 
 def _overridden(key: str, override: overrides.Override) -> Found:
@@ -145,6 +150,7 @@ def _overridden(key: str, override: overrides.Override) -> Found:
         max_input=min(most, window) if isinstance(most, int) else input_within(light, window),
         max_output=override.get("max_output", light.max_output),
         resolved=True,
+        binds_thinking=light.binds_thinking or binds_thinking(key),
     )
     return Found(changed, config_key=key)
 
