@@ -294,6 +294,19 @@ def test_reasoning_not_last(last: Message) -> None:
     assert found(HELLO, assistant_checked(last, text("Hi"))) == []
 
 
+def test_few_markers() -> None:
+    marked = {"role": "user", "content": [{**text("Hi"), "cache_control": {"type": "ephemeral"}}]}
+    result = {**tool_result("toolu_1", "42"), "content": [{**text("42"), "cache_control": {"type": "ephemeral"}}]}
+    assert found(*[marked] * 4) == []
+    assert found(*[marked] * 6) == [(4, "few-markers")]
+    asked = [HELLO, assistant_checked(tool_use("toolu_1"))]
+    assert found(*asked, {"role": "user", "content": [result]}, *[marked] * 4) == [(6, "few-markers")]
+    repaired = repair([*[marked] * 6], "anthropic")
+    assert found(*repaired.messages) == []
+    assert [change.index for change in repaired.changes] == [0, 1]
+    assert repaired.messages[2:] == [marked] * 4
+
+
 def test_messages_of_one_role_are_one_turn() -> None:
     assert found(HELLO, HELLO, SAID, SAID, HELLO) == []
 

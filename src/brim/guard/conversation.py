@@ -12,13 +12,14 @@ import warnings
 import weakref
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar
 
 from brim.activation import Context, Graph, activate
 from brim.behaviors import Behavior
 from brim.errors import DoesNotFit, InputError
+from brim.guard.cut import Cut
 from brim.guard.fitting import Fitted, Name, Request, guessed, in_request, named, room_for
 from brim.guard.tiers import TieredPruner
 from brim.history.content import listed, text_of
@@ -26,8 +27,9 @@ from brim.history.draft import Pin
 from brim.history.entries import Provider
 from brim.history.formats import as_list, provider_of
 from brim.history.pruners import Pruner, in_thread
-from brim.history.receipt import Dropped, Receipt, Step, digest_of
+from brim.history.receipt import Receipt
 from brim.history.summarize import Summarizer
+from brim.history.thinking import has_thinking
 from brim.history.watermark import WatermarkPruner
 from brim.injection import ActivationTierMapper, render
 from brim.models.light import lookup
@@ -38,9 +40,11 @@ from brim.spend.spending import LEAST_OUTPUT, Quote, Spend
 from brim.store.ledger import open_ledger
 from brim.tokens.anchor import AnchoredTokenCounter, digests
 from brim.tokens.calibrate import MemoryCalibrationStore
+from brim.tokens.costs import message_costs
 from brim.tokens.count import Count
 from brim.tokens.counters import counter_for
 from brim.tokens.messages.fields import get, is_sequence, string
+from brim.tokens.messages.frameworks import as_blocks
 from brim.tokens.protocol import TokenCounter
 from brim.tracking.budget import ContextBudget
 from brim.tracking.events import Usage
@@ -52,6 +56,10 @@ E = TypeVar("E")
 
 CONVERSATIONS = 10_000
 """How many conversations a guard remembers; one that was forgotten is cut from the start again."""
+TURNS_BETWEEN_CUTS = 20
+"""Turns that a cut makes room for if the model loses its thinking by it."""
+DEEPEST_CUT = 0.75
+"""The most of a request that is cut to make that room."""
 RULE_TOKENS = 500
 """The most tokens of rules in the system prompt."""
 
@@ -120,6 +128,7 @@ class Guard:
             raise InputError(f"rules must be Behavior objects of brim.behaviors, not {self.rules!r:.80}")
         self._rule_tokens = rule_tokens
         self._given_counter = counter
+        self._binds_thinking = lookup(model).binds_thinking
         self._begin_all()
 
     def _begin_all(self) -> None:
@@ -183,6 +192,7 @@ class Guard:
         room_for(model, self.max_output, self._target)
         found = copy.copy(self)
         found.model, found._provider = model, provider or self._provider
+        found._binds_thinking = lookup(model).binds_thinking
         found.strategy = copy.copy(self.strategy)
         found._begin_all()
         return found
@@ -230,13 +240,17 @@ class Guard:
             given = as_list(messages)
             output, target = room_for(self.model, self.max_output if max_output is None else max_output, self._target)
             system = with_text(system, self._rule_text(given))
-            cut, note = self._cut.found_in(given)
+            cut, note = self._cut.for_transcript(given)
+            if note and self._binds_thinking:
+                # Thinking that was made after the cut is bound to what the cut sent, and that isn't sent any more.
+                cut = Cut.of_thinking(given)
             view = cut.view(given)
             request = Request(view, self.model, system, tools, self._provider, in_request(self.counter.counter, system))
-            pin = cut.pinned(self._pin, given)
-            pruner = copy.copy(self.strategy)  # one with a memory forgets it: the cut is remembered here
-            fitted = request.fit(pruner, self._goal(request, target), output, sure=self._sure, pin=pin)
-            self._cut, receipt = cut.cut_again(given, view, fitted)
+            pruned = self._pruned(request, cut, given, target, output)
+            fitted = pruned
+            if pruned.is_cut and self._binds_thinking:
+                fitted = pruned.without_thinking(request)
+            self._cut, receipt = cut.cut_again(given, pruned, fitted.receipt, binds_thinking=self._binds_thinking)
             tokens = self.count(fitted.messages, system, tools)
             tokens = tokens if tokens.basis == "anchored" and int(tokens) <= target else fitted.tokens
             size = tokens.high if self._sure else int(tokens)
@@ -250,7 +264,7 @@ class Guard:
             reason = "" if fits else receipt.reason or f"it takes {size:,} tokens, and {target:,} is the target"
             about: Any = {"target": target, "before": before, "after": tokens, "fits": fits, "reason": reason}
             receipt = replace(receipt, notes=notes, **about)
-            return Fitted(fitted.messages, tokens, fits, receipt, output, system)
+            return Fitted(fitted.messages, tokens, fits, receipt, output, system).with_few_markers(tools)
 
     def _unseen(
         self, messages: Sequence[M], system: Any, tools: Sequence[Any] | None, max_output: int | None
@@ -270,6 +284,35 @@ class Guard:
     def count(self, messages: Sequence[Any], system: Any = None, tools: Sequence[Any] | None = None) -> Count:
         """Return the tokens of a request, based on what the provider reported before, if it did."""
         return self.counter.count_messages(_whole(messages, system), tools)
+
+    def _pruned(
+        self, request: Request, cut: Cut, transcript: Sequence[Any], target: int, max_output: int
+    ) -> Fitted[Any]:
+        """Return *request*, pruned if it is too large; *cut* made it of the *transcript*."""
+        goal = self._goal(request, target)
+        pin = cut.pinned(self._pin, transcript)
+        for lower_goal in self._lower_goals(request, transcript[cut.count :], goal):
+            # A pruner with a memory forgets it: the cut is remembered here.
+            fitted = request.fit(copy.copy(self.strategy), lower_goal, max_output, sure=self._sure, pin=pin)
+            if fitted.fits and not _changes_newest_step(request.messages, fitted):
+                return fitted
+        return request.fit(copy.copy(self.strategy), goal, max_output, sure=self._sure, pin=pin)
+
+    def _lower_goals(self, request: Request, new: Sequence[Any], goal: int) -> list[int]:
+        """Return smaller sizes to cut a request to, smallest first, if the cut costs the model its thinking.
+
+        They leave room for as many turns like the *new* ones as should come before the next cut.
+        """
+        if not self._binds_thinking or not any(has_thinking(message) for message in request.messages):
+            return []
+        size = request.counter.count_messages(request.messages, request.tools)
+        if (size.high if self._sure else int(size)) <= goal:
+            return []
+        answers = sum(1 for message in new if _is_answer(message))
+        growth = sum(message_costs(self.counter.counter, new).each) // max(1, answers)
+        fixed = int(request.counter.count_messages([], request.tools))
+        room = min(growth * TURNS_BETWEEN_CUTS, int((goal - fixed) * DEEPEST_CUT))
+        return [goal - room, goal - room // 2] if room > 0 else []
 
     def _goal(self, request: Request, target: int) -> int:
         """Return the target in the tokens that pruners count: those may differ from what the provider reports."""
@@ -479,84 +522,16 @@ class StreamedUsage:
                 self.reported = Reported(found.tokens, found.model, found.request)
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """What stands in place of the beginning of a transcript."""
-
-    count: int = 0
-    """How many messages of the transcript it's about."""
-    digest: str = ""
-    """Identifies them; empty if they can't be written down."""
-    pieces: tuple[tuple[int | None, Any], ...] = ()
-    """What stays of them: the place in the transcript (None for a summary), and the message."""
-    left: tuple[Dropped, ...] = ()
-    """What left."""
-    steps: tuple[Step, ...] = ()
-    """What was done."""
-
-    def found_in(self, messages: Sequence[Any]) -> tuple[Cut, str]:
-        """Return this cut if *messages* begin as the transcript did, or an empty one, and a note that says so."""
-        if not self.count or (self.digest and self.digest == digest_of(messages[: self.count])):
-            return self, ""
-        return Cut(), "the transcript is another one than before: started over"
-
-    def view(self, messages: Sequence[Any]) -> list[Any]:
-        """Return *messages* as they were cut."""
-        return [*(message for _, message in self.pieces), *messages[self.count :]]
-
-    def pinned(self, pin: Pin | None, given: Sequence[Any]) -> Pin | None:
-        """Return *pin* with places in the view instead of places in the *given* messages."""
-        if pin is None or callable(pin):
-            return pin
-        places = [*(place for place, _ in self.pieces), *range(self.count, len(given))]
-        return [places.index(name) if isinstance(name, int) and name in places else name for name in pin]
-
-    def cut_again(self, given: Sequence[Any], view: Sequence[Any], fitted: Fitted[Any]) -> tuple[Cut, Receipt]:
-        """Return the cut after *view* was fitted, and the receipt in places of the *given* messages."""
-        places = [*(place for place, _ in self.pieces), *range(self.count, len(given))]
-        receipt = fitted.receipt
-        dropped = [replace(unit, indices=_mapped(unit.indices, places)) for unit in receipt.dropped]
-        steps = [replace(step, indices=_mapped(step.indices, places)) for step in receipt.steps]
-        gone = [unit for unit in receipt.dropped if unit.kind != "broken"]
-        told = replace(
-            receipt,
-            dropped=tuple(
-                sorted((*self.left, *(each for each in dropped if each.indices)), key=lambda each: each.indices)
-            ),
-            steps=_merged((*self.steps, *steps)),
-        )
-        if not gone and not receipt.steps:
-            return self, told
-        left = {index for unit in gone for index in unit.indices}
-        broken = {index for unit in receipt.dropped if unit.kind == "broken" for index in unit.indices}
-        sent = iter(fitted.messages)
-        has_summary = len(fitted.messages) > len(view) - len(left) - len(broken)
-        pieces: list[tuple[int | None, Any]] = []
-        for at, message in enumerate(view):
-            if at in left:
-                if has_summary:
-                    pieces.append((None, next(sent)))
-                    has_summary = False
-            else:  # what is broken now may be whole in the next turn, when its result is there
-                pieces.append((places[at], message if at in broken else next(sent)))
-        all_left = (*self.left, *(each for each in dropped if each.indices and each.kind != "broken"))
-        return Cut(len(given), digest_of(given), tuple(pieces), all_left, told.steps), told
+def _is_answer(message: object) -> bool:
+    """Whether the model wrote *message*."""
+    return string(get(as_blocks(message), "role")) in ("assistant", "model")
 
 
-def _merged(steps: Iterable[Step]) -> tuple[Step, ...]:
-    """Return one step for each action, in the order in which they were first done."""
-    merged: dict[str, Step] = {}
-    for step in steps:
-        before = merged.get(step.action, Step(step.action, (), 0, 0))
-        unknown = before.saving is None or step.saving is None
-        saved = None if unknown else (before.saving or 0) + (step.saving or 0)
-        places = tuple(sorted({*before.indices, *step.indices}))
-        merged[step.action] = Step(step.action, places, before.tokens + step.tokens, saved)
-    return tuple(merged.values())
-
-
-def _mapped(indices: Iterable[int], places: Sequence[int | None]) -> tuple[int, ...]:
-    return tuple(place for index in indices if (place := places[index]) is not None)
+def _changes_newest_step(messages: Sequence[Any], fitted: Fitted[Any]) -> bool:
+    """Whether results that the model hasn't seen yet were changed to make *messages* fit."""
+    answers = [at for at, message in enumerate(messages) if _is_answer(message)]
+    newest = answers[-1] if answers else -1
+    return any(at > newest for step in fitted.receipt.steps for at in step.indices)
 
 
 def _whole(messages: Sequence[Any], system: Any) -> list[Any]:

@@ -1,20 +1,26 @@
 """A model without a network, for examples and tests.
 
-It answers as Anthropic's SDK does, and refuses what the provider would refuse: broken pairs, and too many tokens.
+It answers as Anthropic's SDK does, and refuses what the provider would refuse: broken pairs, too many tokens or cache
+markers, and thinking that is bound to another conversation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from itertools import takewhile
 from types import SimpleNamespace
 from typing import Any
 
+from brim.history.content import listed
 from brim.history.formats import validate
+from brim.history.markers import MOST_MARKERS, count_markers
+from brim.history.thinking import without_thinking
 from brim.models.light import lookup
 from brim.tokens.anchor import digests
 from brim.tokens.counters import counter_for
+from brim.tokens.messages.fields import get, string
 
 Answer = str | tuple[str, dict[str, Any]]
 """A text, or the name of a tool and its arguments."""
@@ -42,6 +48,8 @@ class FakeModel:
     """Everything that it was asked."""
     before_answer: Callable[[], None] = lambda: None
     """Called before each answer: to raise an error, or to wait."""
+    thinks: bool = False
+    """Whether its answers begin with a thinking block, bound to the request that it answers."""
 
     def __post_init__(self) -> None:
         self._answers = iter(self.script)
@@ -57,6 +65,8 @@ class FakeModel:
         window = self.window or lookup(model).context_window
         if problems := validate(messages, "anthropic"):
             raise Refused(f"messages.{problems[0].index}: {problems[0].text}")
+        refuse_many_markers(system, tools, messages)
+        refuse_unbound_thinking(system, tools, messages)
         if tokens + max_tokens > window:
             raise Refused(f"prompt is too long: {tokens:,} + {max_tokens:,} tokens > {window:,} maximum")
         self.before_answer()
@@ -64,6 +74,9 @@ class FakeModel:
         answer = next(self._answers, "Done.")
         several = answer if isinstance(answer, list) else [answer]
         content = [self._block(number, each) for number, each in enumerate(several)]
+        if self.thinks:
+            signature = thinking_signature(system, tools, messages)
+            content.insert(0, SimpleNamespace(type="thinking", thinking="Let me see.", signature=signature))
         known = list(digests(whole, tools, model))
         same = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(known, self._cached, strict=False))))
         read = int(counter_for(model).count_messages(whole[:same], tools)) if same else 0
@@ -86,3 +99,59 @@ class FakeModel:
         name, arguments = answer
         id = f"toolu_{len(self.requests)}_{number}"
         return SimpleNamespace(type="tool_use", id=id, name=name, input=arguments)
+
+
+# What the provider refuses besides broken histories
+
+BOUND = (
+    "Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set "
+    '`thinking.block_binding.prefix_mismatch_behavior` to "drop_block".'
+)
+
+
+def refuse_many_markers(system: Any, tools: Any, messages: Sequence[Any]) -> None:
+    """Refuse more cache markers than Anthropic accepts."""
+    markers = count_markers(system) + count_markers(tools) + sum(map(count_markers, messages))
+    if markers > MOST_MARKERS:
+        raise Refused(f"A maximum of {MOST_MARKERS} blocks with cache_control may be provided. Found {markers}.")
+
+
+def thinking_signature(system: Any, tools: Any, messages: Sequence[Any]) -> str:
+    """Return the signature of a thinking block that answers this request.
+
+    It names everything before the block but other thinking, and the thinking block before it.
+    """
+    signatures = [signature for _, _, signature in _thinking_blocks(messages)]
+    before = signatures[-1] if signatures else ""
+    return f"{_prefix_digest(system, tools, messages)}.{_short_digest(before)}"
+
+
+def refuse_unbound_thinking(system: Any, tools: Any, messages: Sequence[Any]) -> None:
+    """Refuse thinking whose prefix has changed, or from before which other thinking was removed or put back."""
+    previous: str | None = None
+    for at, number, signature in _thinking_blocks(messages):
+        prefix, _, before = signature.partition(".")
+        is_bound = prefix == _prefix_digest(system, tools, messages[:at])
+        # Only the oldest thinking may be removed: then nothing is before the first block that is left.
+        follows = previous is None or before == _short_digest(previous)
+        if not is_bound or not follows:
+            raise Refused(f"messages.{at}.content.{number}: {BOUND}")
+        previous = signature
+
+
+def _thinking_blocks(messages: Sequence[Any]) -> Iterator[tuple[int, int, str]]:
+    """Yield the message, the place in it, and the signature of each thinking block."""
+    for at, message in enumerate(messages):
+        for number, block in enumerate(listed(get(message, "content"))):
+            if string(get(block, "type")) == "thinking":
+                yield at, number, string(get(block, "signature"))
+
+
+def _prefix_digest(system: Any, tools: Any, messages: Sequence[Any]) -> str:
+    stripped = (without_thinking(message) for message in messages)
+    whole = [{"role": "system", "content": system or ""}, *(message for message in stripped if message is not None)]
+    return list(digests(whole, tools, ""))[-1]
+
+
+def _short_digest(text: str) -> str:
+    return blake2b(text.encode(), digest_size=8).hexdigest()

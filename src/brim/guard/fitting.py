@@ -10,12 +10,14 @@ from typing import Any, Generic, Literal, TypeVar
 from brim.errors import InputError
 from brim.guard.tiers import TieredPruner
 from brim.history.cap import ToolResultCap
-from brim.history.draft import Pin, whole_number
+from brim.history.draft import THINKING_STAYS, Pin, whole_number
 from brim.history.entries import Provider
 from brim.history.formats import SCALARS, as_list
+from brim.history.markers import MOST_MARKERS, count_markers, within_limit
 from brim.history.pruners import FifoPruner, Pruner, SlidingWindowPruner
-from brim.history.receipt import Receipt
+from brim.history.receipt import Receipt, Step
 from brim.history.summarize import SummarizePruner
+from brim.history.thinking import has_thinking, without_thinking
 from brim.history.watermark import WatermarkPruner
 from brim.models.light import UNKNOWN_WINDOW, lookup
 from brim.record import Value
@@ -38,6 +40,11 @@ STRATEGIES: dict[str, Callable[[], Pruner]] = {
     "tiered": TieredPruner,
 }
 """The pruners by name, each with its defaults."""
+WITHOUT_THINKING = "without thinking"
+"""What a receipt calls leaving out thinking."""
+THINKING_LEFT_OUT = (
+    "thinking made before the cut is left out: the model accepts it only with the exact messages that it was made with"
+)
 ROUNDS = 8
 """How often the target is lowered until the upper end of the count fits."""
 
@@ -60,9 +67,43 @@ class Fitted(Value, Generic[M]):
     """The system prompt that was counted."""
 
     @property
+    def is_cut(self) -> bool:
+        """Whether something left or was changed to make it fit, other than what the provider would refuse."""
+        return bool(self.receipt.steps) or any(unit.kind != "broken" for unit in self.receipt.dropped)
+
+    @property
     def target(self) -> int:
         """The most tokens that the prompt may take."""
         return self.receipt.target
+
+    def without_thinking(self, request: Request) -> Fitted[M]:
+        """Return a copy without any thinking: the model accepts it only with the *request* as it was before."""
+        gone = {at for unit in self.receipt.dropped for at in unit.indices}
+        thinking = [at for at, message in enumerate(request.messages) if at not in gone and has_thinking(message)]
+        if not thinking:
+            return self
+        stripped = (without_thinking(message) for message in self.messages)
+        messages = [message for message in stripped if message is not None]
+        tokens = request.counter.count_messages(messages, request.tools)
+        step = Step(WITHOUT_THINKING, tuple(thinking), max(0, int(self.tokens) - int(tokens)), None)
+        notes = [note for note in self.receipt.notes if note != THINKING_STAYS]
+        receipt = replace(
+            self.receipt,
+            after=tokens,
+            steps=(*self.receipt.steps, step),
+            notes=(*notes, THINKING_LEFT_OUT),
+        )
+        return replace(self, messages=messages, tokens=tokens, receipt=receipt)
+
+    def with_few_markers(self, tools: Sequence[Any] | None) -> Fitted[M]:
+        """Return a copy with as many cache markers as the provider accepts, and a note if some had to go."""
+        if self.receipt.provider != "anthropic":
+            return self
+        messages, removed = within_limit(self.messages, count_markers(self.system) + count_markers(tools))
+        if not removed:
+            return self
+        note = f"{removed} of the cache markers were removed, the oldest first: the API accepts {MOST_MARKERS}"
+        return replace(self, messages=messages, receipt=self.receipt.with_note(note))
 
 
 def fit(
@@ -101,7 +142,10 @@ def fit(
     )
     fitted = request.fit(named(strategy), most, output, sure=sure, pin=pin, fill=fill)
     notes = (*fitted.receipt.notes, *guessed(model, target))
-    return replace(fitted, receipt=replace(fitted.receipt, notes=notes))
+    fitted = replace(fitted, receipt=replace(fitted.receipt, notes=notes))
+    if fitted.is_cut and lookup(model).binds_thinking:
+        fitted = fitted.without_thinking(request)
+    return fitted.with_few_markers(tools)
 
 
 def room_for(model: str, max_output: int | None = None, target: int | None = None) -> tuple[int, int]:

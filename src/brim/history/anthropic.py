@@ -15,6 +15,7 @@ from typing import Any
 
 from brim.history.content import call_of, items_of, with_fields, words
 from brim.history.entries import NO_FAULT, Call, Entry, Fault, Role, unknown_role
+from brim.history.markers import MOST_MARKERS, count_markers, within_limit
 from brim.history.receipt import Violation
 from brim.history.repairs import (
     NO_RESULT,
@@ -239,6 +240,7 @@ def check(history: Sequence[Entry]) -> Iterator[Violation]:
             if (kind_of(each) == "text" and not has_letters(each)) or (is_summary(each) and get(each, "content") == ""):
                 yield Violation(entry.index, "text-not-empty", "it holds a text without a letter")
     yield from _check_compaction(history)
+    yield from _check_markers(history)
     yield from user_is_first(history)
     yield from _check_system(turns)
     yield from sides_are_right(history)
@@ -263,6 +265,17 @@ def check(history: Sequence[Entry]) -> Iterator[Violation]:
             rule = "server-call-has-result"
             text = f"a {block.kind} of {string(get(block.message, 'name')) or 'a tool'} has no result in its turn"
         yield Violation(block.index, rule, text)
+
+
+def _check_markers(history: Sequence[Entry]) -> Iterator[Violation]:
+    """The messages have at most as many cache markers as a request; the system prompt and the tools may have some."""
+    markers = 0
+    for entry in history:
+        own = count_markers(entry.wire)
+        if markers <= MOST_MARKERS < markers + own:
+            text = f"with it, more than {MOST_MARKERS} blocks have a cache_control marker"
+            yield Violation(entry.index, "few-markers", text)
+        markers += own
 
 
 def _check_system(turns: list[Turn]) -> Iterator[Violation]:
@@ -615,7 +628,16 @@ def drop_last_thinking(repair: Repair) -> None:
             break
 
 
+def remove_markers(repair: Repair) -> None:
+    """Remove the oldest cache markers if there are more than the API accepts."""
+    messages = [slot.message for slot in repair.slots]
+    for slot, message in zip(repair.slots, within_limit(messages, 0)[0], strict=True):
+        if message is not slot.message:
+            repair.note(slot, "few-markers", "changed", "a cache marker that is one too many was removed")
+            slot.message = message
+
+
 PASSES: tuple[Pass, ...] = (
     *(give_roles, drop_compacted, drop_empty, split_messages, place_system, give_ids, pair_results),
-    *(results_first, calls_last, pair_server_tools, drop_last_thinking, begin_with_user),
+    *(results_first, calls_last, pair_server_tools, drop_last_thinking, begin_with_user, remove_markers),
 )

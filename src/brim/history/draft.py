@@ -21,6 +21,7 @@ from brim.history.formats import Layout, as_list, find_broken, layout_of, read, 
 from brim.history.receipt import CacheEffect, Dropped, Pruned, Receipt, Step
 from brim.models.catalog import Price
 from brim.models.catalog import model as model_of
+from brim.models.light import lookup
 from brim.tokens.costs import MessageCosts, message_costs
 from brim.tokens.count import Count
 from brim.tokens.counters import counter_for
@@ -36,6 +37,10 @@ Pin = Callable[[Any], bool] | Collection[int | str]
 NO_PLACE = "no message of the user's can stand before it, and the first must be the user's"
 NO_ROOM = "it does not fit with what is newer"
 COMPACTED = "the provider's own summary stands in its place"
+THINKING_STAYS = (
+    "thinking blocks stay after a change before them: models that bind thinking to its conversation want "
+    'prefix_mismatch_behavior "drop_block"'
+)
 HOUR = 3_600
 
 
@@ -388,15 +393,21 @@ class Draft:
         return CacheEffect(prefix, after - prefix, saved, rewrite_cost, int(prices.read * saved))
 
     def _thinking_notes(self, kept: Collection[int]) -> tuple[str, ...]:
-        """Return what a caller of Claude should know when thinking stays after something before it has left."""
-        first_gap = next((at for at in range(len(self.units)) if at not in kept), len(self.units))
-        after_gap = (entry for at in kept if at > first_gap for entry in self.units[at].entries)
-        if self.provider != "anthropic" or not any(entry.reasons for entry in after_gap):
+        """Return a note if thinking stays after a change before it, and the model may refuse that."""
+        if self.provider != "anthropic":
             return ()
-        return (
-            "thinking blocks stay after a change before them: models that bind thinking to its conversation "
-            'want prefix_mismatch_behavior "drop_block"',
-        )
+        if self.model is not None and not lookup(self.model).binds_thinking:
+            return ()
+        is_changed = False
+        for at, unit in enumerate(self.units):
+            if at not in kept:
+                is_changed = True
+                continue
+            for entry in unit.entries:
+                if is_changed and entry.reasons:
+                    return (THINKING_STAYS,)
+                is_changed = is_changed or entry.index in self.changed
+        return ()
 
 
 def draft(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from brim.errors import InputError
@@ -60,7 +60,7 @@ class Step(Value):
     """One thing that was done to make a history fit."""
 
     action: str
-    """``cleared``, ``folded``, ``shortened``, ``dropped`` or ``summarized``."""
+    """``cleared``, ``folded``, ``shortened``, ``dropped``, ``summarized`` or ``without thinking``."""
     indices: tuple[int, ...]
     """The places of the messages, in the given list."""
     tokens: int
@@ -102,6 +102,10 @@ class Receipt(Value):
     def over_by(self) -> int:
         """Tokens over the target; 0 if it fits."""
         return max(0, int(self.after) - self.target)
+
+    def with_note(self, note: str) -> Receipt:
+        """Return a copy that says something more."""
+        return replace(self, notes=(*self.notes, note))
 
     def __str__(self) -> str:
         gone = sum(len(unit.indices) for unit in self.dropped)

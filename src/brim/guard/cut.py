@@ -1,0 +1,159 @@
+"""What a guard has cut from a conversation, and what it sends in its place.
+
+A cut stays the same until the next one is needed, so that the provider's cache stays warm. It names messages by their
+place in the caller's transcript: what the caller changes about them without changing what they say, such as their cache
+markers, is sent as it is now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from brim.guard.fitting import WITHOUT_THINKING, Fitted
+from brim.history.draft import Pin
+from brim.history.markers import with_markers_of
+from brim.history.receipt import Dropped, Receipt, Step, digest_of
+from brim.history.thinking import has_thinking, without_thinking
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A message that stays of the part of a transcript that was cut."""
+
+    place: int | None
+    """Its place in the transcript; None for a summary."""
+    changed: Any = None
+    """The message that is sent instead, such as one with its results cleared; None if it is sent as it is."""
+
+    def message(self, transcript: Sequence[Any]) -> Any:
+        """Return what is sent, with the cache markers that the caller sets now."""
+        if self.place is None:
+            return self.changed
+        current = transcript[self.place]
+        return current if self.changed is None else with_markers_of(current, self.changed)
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """What stands in place of the beginning of a transcript."""
+
+    count: int = 0
+    """How many messages of the transcript it's about."""
+    digest: str = ""
+    """Identifies them; empty if they can't be written down."""
+    pieces: tuple[Piece, ...] = ()
+    """What stays of them."""
+    left: tuple[Dropped, ...] = ()
+    """What left."""
+    steps: tuple[Step, ...] = ()
+    """What was done."""
+    without_thinking: bool = False
+    """Whether the thinking in them is left out: the model accepts it only with what was sent before the cut."""
+
+    @classmethod
+    def of_thinking(cls, transcript: Sequence[Any]) -> Cut:
+        """Return a cut that leaves out all thinking of *transcript* and nothing else."""
+        pieces = tuple(Piece(place) for place in range(len(transcript)))
+        thinking = tuple(place for place, message in enumerate(transcript) if has_thinking(message))
+        steps = (Step(WITHOUT_THINKING, thinking, 0, None),) if thinking else ()
+        return cls(len(transcript), digest_of(transcript), pieces, steps=steps, without_thinking=True)
+
+    def for_transcript(self, transcript: Sequence[Any]) -> tuple[Cut, str]:
+        """Return this cut if *transcript* begins as before, or an empty one and a note that says so."""
+        if not self.count or (self.digest and self.digest == digest_of(transcript[: self.count])):
+            return self, ""
+        return Cut(), "the transcript is another one than before: started over"
+
+    def sent(self, transcript: Sequence[Any]) -> list[tuple[Piece, Any]]:
+        """Return every message of *transcript* that is sent, as it is sent."""
+        messages = []
+        for piece in self.pieces:
+            message = piece.message(transcript)
+            if self.without_thinking:
+                message = without_thinking(message)
+            if message is not None:  # None: there was only thinking in it
+                messages.append((piece, message))
+        for place in range(self.count, len(transcript)):
+            messages.append((Piece(place), transcript[place]))
+        return messages
+
+    def view(self, transcript: Sequence[Any]) -> list[Any]:
+        """Return *transcript* as it was cut."""
+        return [message for _, message in self.sent(transcript)]
+
+    def pinned(self, pin: Pin | None, transcript: Sequence[Any]) -> Pin | None:
+        """Return *pin* with places in the view instead of places in the *transcript*."""
+        if pin is None or callable(pin):
+            return pin
+        places = [piece.place for piece, _ in self.sent(transcript)]
+        return [places.index(name) if isinstance(name, int) and name in places else name for name in pin]
+
+    def cut_again(
+        self, transcript: Sequence[Any], pruned: Fitted[Any], receipt: Receipt, *, binds_thinking: bool
+    ) -> tuple[Cut, Receipt]:
+        """Return the cut after the view was *pruned*, and its *receipt* in places of the *transcript*.
+
+        If the model *binds_thinking*, a new cut leaves out all thinking that was made before it.
+        """
+        sent = self.sent(transcript)
+        places = [piece.place for piece, _ in sent]
+        dropped = [replace(unit, indices=_mapped(unit.indices, places)) for unit in receipt.dropped]
+        dropped = [unit for unit in dropped if unit.indices]
+        steps = [replace(step, indices=_mapped(step.indices, places)) for step in receipt.steps]
+        receipt = replace(
+            receipt,
+            dropped=tuple(sorted((*self.left, *dropped), key=lambda unit: unit.indices)),
+            steps=_merged((*self.steps, *steps)),
+        )
+        if not pruned.is_cut:
+            return self, receipt
+        left = (*self.left, *(unit for unit in dropped if unit.kind != "broken"))
+        cut = Cut(
+            len(transcript),
+            digest_of(transcript),
+            _pieces(sent, pruned),
+            left,
+            receipt.steps,
+            without_thinking=self.without_thinking or binds_thinking,
+        )
+        return cut, receipt
+
+
+def _pieces(sent: Sequence[tuple[Piece, Any]], pruned: Fitted[Any]) -> tuple[Piece, ...]:
+    """Return what stays of the messages that were *sent* after they were *pruned*."""
+    gone: set[int] = set()
+    broken: set[int] = set()
+    for unit in pruned.receipt.dropped:
+        (broken if unit.kind == "broken" else gone).update(unit.indices)
+    stays = iter(pruned.messages)
+    has_summary = len(pruned.messages) > len(sent) - len(gone) - len(broken)
+    pieces = []
+    for at, (piece, message) in enumerate(sent):
+        if at in gone:
+            if has_summary:
+                pieces.append(Piece(None, next(stays)))
+                has_summary = False
+        elif at in broken:  # it may be whole in the next turn, when its result is there
+            pieces.append(piece)
+        else:
+            now = next(stays)
+            pieces.append(piece if now is message else Piece(piece.place, now))
+    return tuple(pieces)
+
+
+def _merged(steps: Iterable[Step]) -> tuple[Step, ...]:
+    """Return one step for each action, in the order in which they were first done."""
+    merged: dict[str, Step] = {}
+    for step in steps:
+        before = merged.get(step.action, Step(step.action, (), 0, 0))
+        unknown = before.saving is None or step.saving is None
+        saved = None if unknown else (before.saving or 0) + (step.saving or 0)
+        places = tuple(sorted({*before.indices, *step.indices}))
+        merged[step.action] = Step(step.action, places, before.tokens + step.tokens, saved)
+    return tuple(merged.values())
+
+
+def _mapped(indices: Iterable[int], places: Sequence[int | None]) -> tuple[int, ...]:
+    return tuple(place for index in indices if (place := places[index]) is not None)
