@@ -15,6 +15,7 @@ from hypothesis import settings
 
 from brim.models import MemoryWindowStore, remember_in, use
 from brim.tokens.vocabulary import open_table
+from tests.temporary import TestRun
 
 RANK_FILES = {
     "o200k_base": "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken",
@@ -31,6 +32,15 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of
 settings.register_profile("same", max_examples=40, deadline=None, derandomize=True)
 settings.register_profile("explore", max_examples=300, deadline=None, derandomize=False, print_blob=True)
 settings.load_profile("same")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Give this run a temporary folder of its own, removed when it ends. The processes of xdist use the same one."""
+    if hasattr(config, "workerinput"):
+        return
+    run = TestRun()
+    run.use()
+    config.add_cleanup(run.remove)
 
 
 def pytest_collection_finish() -> None:
