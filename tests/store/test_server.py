@@ -21,9 +21,9 @@ from tests.store.server import (
     run_unprivileged,
 )
 from tests.temporary import TemporaryFolder, command_line, first_usable, places_on_disk, sweep
+from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 300
 is_root = pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user runs its servers itself")
 
 FAILING = """
@@ -101,7 +101,8 @@ def test_the_server_of_a_killed_process_is_ended_by_the_next_one(place: Path) ->
 
 def test_a_server_starts_below_a_path_with_spaces(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spaced = place / "a & b"
-    spaced.mkdir(mode=0o755)
+    spaced.mkdir()
+    spaced.chmod(0o755)  # whatever the umask is
     monkeypatch.setattr("tempfile.tempdir", str(spaced))
     server = Server()
     try:
