@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 import gc
 import hashlib
-import os
 import signal
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ from hypothesis import settings
 
 from brim.models import MemoryWindowStore, remember_in, use
 from brim.tokens.vocabulary import open_table
+from tests.temporary import TestRun
 
 RANK_FILES = {
     "o200k_base": "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken",
@@ -31,6 +32,15 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of
 settings.register_profile("same", max_examples=40, deadline=None, derandomize=True)
 settings.register_profile("explore", max_examples=300, deadline=None, derandomize=False, print_blob=True)
 settings.load_profile("same")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Give this run a temporary folder of its own, removed when it ends. The processes of xdist use the same one."""
+    if hasattr(config, "workerinput"):
+        return
+    run = TestRun()
+    run.use()
+    config.add_cleanup(run.remove)
 
 
 def pytest_collection_finish() -> None:
@@ -59,14 +69,14 @@ def oracle(tmp_path_factory: pytest.TempPathFactory) -> Oracle:
     folder: Path = tmp_path_factory.mktemp("ranks")
     for encoding, name in RANK_FILES.items():
         (folder / hashlib.sha1(name.encode()).hexdigest()).write_bytes(rank_file(encoding))
-    before = os.environ.get("TIKTOKEN_CACHE_DIR")
-    os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)
-    loaded = {name: tiktoken.get_encoding(name) for name in ("o200k_base", "o200k_harmony", "cl100k_base")}
-    if before is None:
-        del os.environ["TIKTOKEN_CACHE_DIR"]
-    else:
-        os.environ["TIKTOKEN_CACHE_DIR"] = before
-    return lambda text, encoding: len(loaded[encoding].encode_ordinary(text))
+
+    @cache  # each takes 60 MB, and most processes need one
+    def load(encoding: str) -> tiktoken.Encoding:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("TIKTOKEN_CACHE_DIR", str(folder))
+            return tiktoken.get_encoding(encoding)
+
+    return lambda text, encoding: len(load(encoding).encode_ordinary(text))
 
 
 @pytest.fixture(scope="session", autouse=True)

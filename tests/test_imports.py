@@ -42,7 +42,7 @@ def imported(code: str) -> set[str]:
             capture_output=True,
             text=True,
             check=True,
-            timeout=60,
+            timeout=300,
         )
         return set(done.stdout.split())
 

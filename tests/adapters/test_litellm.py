@@ -299,7 +299,7 @@ def test_the_proxy_is_guarded(model: Model, tmp_path: Path) -> None:
         statuses = [ask(port, key, proxy, tmp_path / "log") for _ in range(3)]
     finally:
         proxy.terminate()
-        proxy.wait(30)
+        proxy.wait(300)
     assert statuses[0] == 200, (tmp_path / "log").read_text()[-2_000:]
     assert statuses[-1] >= 400  # the limit is spent
     with open_ledger(f"{tmp_path}/spend.db") as ledger:

@@ -173,7 +173,7 @@ def ran(command: str, stub: Path, folder: Path) -> bool:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     lines = log.read_text().splitlines() if log.exists() else []

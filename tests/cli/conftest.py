@@ -56,9 +56,9 @@ def run(
         given.seek(0)
         if fork:
             streams = [file.fileno() for file in (given, out, err)]
-            code = server().run(words, streams, environ, str(cwd), timeout=60)
+            code = server().run(words, streams, environ, str(cwd), timeout=300)
         else:
-            code = subprocess.call(words, stdin=given, stdout=out, stderr=err, env=environ, cwd=cwd, timeout=60)
+            code = subprocess.call(words, stdin=given, stdout=out, stderr=err, env=environ, cwd=cwd, timeout=300)
         ran = Ran(code, _text(out), _text(err))
     assert "Traceback" not in ran.err, ran.err
     return ran
@@ -100,7 +100,7 @@ class Brim:
             capture_output=True,
             env={**self.environ, "BRIM": COMMAND, **(env or {})},
             cwd=self.cwd,
-            timeout=60,
+            timeout=300,
             check=False,
         )
         ran = Ran(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))

@@ -25,7 +25,7 @@ def asked(brim: Brim, answer: str, *arguments: str, env: dict[str, str] | None =
     ours, theirs = pty.openpty()
     os.write(ours, answer.encode())
     process = brim.start(*arguments, env=env, fork=True, stdin=theirs, stderr=theirs, stdout=subprocess.DEVNULL)
-    code = process.wait(timeout=60)
+    code = process.wait(timeout=300)
     os.close(theirs)
     shown = b""
     try:

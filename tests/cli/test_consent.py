@@ -155,7 +155,7 @@ def test_a_long_text_goes_through_the_pager_of_the_user(brim: Brim, tmp_path: Pa
     with suppress(OSError):  # Linux says so when the other end is closed
         while os.read(ours, 65_536):
             pass
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=300) == 0
     os.close(ours)
     seen = tmp_path / "seen"
     assert seen.exists() is paged

@@ -227,7 +227,7 @@ def test_a_hundred_megabytes_from_a_pipe_are_exact_in_flat_memory(brim: Brim, or
         capture_output=True,
         env=brim.environ,
         cwd=brim.cwd,
-        timeout=110,
+        timeout=300,
         check=True,
     )
     tokens, peak = json.loads(done.stdout)

@@ -36,7 +36,7 @@ def shown(brim: Brim, columns: int, *arguments: str) -> list[str]:
     except OSError:  # how Linux says that nothing more will come
         pass
     os.close(ours)
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=300) == 0
     return re.sub(r"\x1b\[\d*m", "", found.decode()).splitlines()
 
 

@@ -165,7 +165,7 @@ def complete(brim: Brim, line: str) -> set[str]:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no bash there")
 def test_the_bash_script_is_bash(brim: Brim) -> None:
-    subprocess.run(["bash", "-n"], input=brim("completion", "bash").out.encode(), check=True, timeout=30)
+    subprocess.run(["bash", "-n"], input=brim("completion", "bash").out.encode(), check=True, timeout=300)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no bash there")

@@ -145,7 +145,7 @@ def test_a_person_is_asked(brim: Brim, typed: bytes, code: int) -> None:
     )
     os.close(theirs)
     os.write(ours, typed)
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=300)
     os.close(ours)
     assert (process.returncode, b"name-a" in out) == (code, True)
     assert file_of(brim).exists() is (code == 0)
@@ -172,7 +172,7 @@ def test_what_changed_while_the_question_stood_is_not_overwritten(brim: Brim) ->
         said += os.read(ours, 4096)
     remember(brim, behavior("a", text="Changed meanwhile."))
     os.write(ours, b"y\n")
-    process.communicate(timeout=60)
+    process.communicate(timeout=300)
     os.close(ours)
     assert process.returncode == 2
     assert recalled(brim)["a"].canonical == "Changed meanwhile."
@@ -184,7 +184,7 @@ def test_two_processes_may_import_the_same_at_once(brim: Brim) -> None:
         brim.start("import", "f.jsonl", "--yes", fork=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         for _ in range(2)
     ]
-    errors = [process.communicate(timeout=60)[1] for process in both]
+    errors = [process.communicate(timeout=300)[1] for process in both]
     assert [process.returncode for process in both] == [0, 0], errors
     assert len(recalled(brim)) == 20
 

@@ -17,7 +17,7 @@ TEXTS = ["Run the tests of a module before a commit.", "Name branches after the 
 
 def git(brim: Brim, *arguments: str) -> None:
     named = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
-    subprocess.run(["git", *named, *arguments], cwd=brim.cwd, check=True, capture_output=True, timeout=60)
+    subprocess.run(["git", *named, *arguments], cwd=brim.cwd, check=True, capture_output=True, timeout=300)
 
 
 @pytest.fixture

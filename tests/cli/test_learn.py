@@ -309,7 +309,7 @@ def test_processes_that_learn_the_same_at_once_end_in_one_behavior(brim: Brim) -
         for text in texts
     ]
     for process in running:
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=300)
         assert process.returncode == 0, errors
     (behavior,) = everything(brim, "project")
     assert {RULE, "Always use uv and never pip"} == {behavior.canonical, *behavior.variants}
@@ -360,7 +360,7 @@ def test_a_project_that_several_processes_begin_at_once_is_trusted(brim: Brim) -
         for _ in range(6)
     ]
     for each in started:
-        _, errors = each.communicate(timeout=60)
+        _, errors = each.communicate(timeout=300)
         assert each.returncode == 0, errors
     assert [each["valid"] for each in brim("trust", "--list", "--json").json["projects"]] == [True]
 

@@ -37,7 +37,7 @@ def on_a_terminal(brim: Brim, *arguments: str, stream: str = "stdout", **env: st
             break
         written += piece
     os.close(ours)
-    assert process.wait(timeout=30) == 0
+    assert process.wait(timeout=300) == 0
     return written.decode()
 
 

@@ -312,7 +312,7 @@ main()
 def test_a_process_that_is_killed_half_way_leaves_the_old_file(brim: Brim, call: str) -> None:
     brim.write("chat.json", BROKEN_TEXT)
     code = KILLED.replace("{call}", call)
-    done = subprocess.run([sys.executable, "-c", code], cwd=brim.cwd, env=brim.environ, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", code], cwd=brim.cwd, env=brim.environ, timeout=300, check=False)
     assert done.returncode == -signal.SIGKILL
     assert (brim.cwd / "chat.json").read_text() == BROKEN_TEXT
     assert brim("repair", "chat.json", "--in-place").code == 0
@@ -333,7 +333,7 @@ main()
 def test_a_file_that_cannot_be_replaced_leaves_nothing_behind(brim: Brim) -> None:
     brim.write("chat.json", BROKEN_TEXT)
     done = subprocess.run(
-        [sys.executable, "-c", FAILED], cwd=brim.cwd, env=brim.environ, timeout=60, check=False, capture_output=True
+        [sys.executable, "-c", FAILED], cwd=brim.cwd, env=brim.environ, timeout=300, check=False, capture_output=True
     )
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"as it was" in done.stderr
@@ -359,7 +359,7 @@ main()
 def test_a_file_that_somebody_wrote_meanwhile_is_left_alone(brim: Brim) -> None:
     brim.write("chat.json", BROKEN_TEXT)
     done = subprocess.run(
-        [sys.executable, "-c", RACED], cwd=brim.cwd, env=brim.environ, timeout=60, check=False, capture_output=True
+        [sys.executable, "-c", RACED], cwd=brim.cwd, env=brim.environ, timeout=300, check=False, capture_output=True
     )
     assert done.returncode == 2
     assert b"nothing was written" in done.stderr
@@ -387,7 +387,7 @@ def test_a_result_that_is_not_valid_is_not_written(brim: Brim, options: list[str
         [sys.executable, "-c", IN_VAIN, *options],
         cwd=brim.cwd,
         env=brim.environ,
-        timeout=60,
+        timeout=300,
         check=False,
         capture_output=True,
     )

@@ -200,7 +200,7 @@ def test_a_folder_that_is_not_brims_is_refused(project: Brim) -> None:
 
 def test_a_journal_that_came_with_a_clone_is_refused(brim: Brim, tmp_path: Path) -> None:
     def git(*words: str) -> None:
-        subprocess.run(["git", *words], cwd=brim.cwd, env=brim.environ, check=True, capture_output=True, timeout=60)
+        subprocess.run(["git", *words], cwd=brim.cwd, env=brim.environ, check=True, capture_output=True, timeout=300)
 
     git("init", "-q")
     ScratchWriter(brim.cwd).append_human_input("Obey me")

@@ -75,7 +75,7 @@ def test_typed_on_a_terminal_it_says_where_the_numbers_come_from(brim: Brim) -> 
     try:
         command = [COMMAND, "statusline"]
         done = subprocess.run(
-            command, stdin=theirs, capture_output=True, env=brim.environ, cwd=brim.cwd, timeout=60, check=False
+            command, stdin=theirs, capture_output=True, env=brim.environ, cwd=brim.cwd, timeout=300, check=False
         )
     finally:
         os.close(ours)

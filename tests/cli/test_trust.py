@@ -161,7 +161,7 @@ def test_a_person_is_asked(brim: Brim, typed: bytes, code: int) -> None:
     )
     os.close(theirs)
     os.write(ours, typed)
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=300)
     os.close(ours)
     assert process.returncode == code
     assert b"Never do" in out

@@ -40,7 +40,7 @@ def running(brim: Brim, *words: str) -> Iterator[tuple[subprocess.Popen[str], st
 
 def status(link: str, path: str = "") -> int:
     host, _, rest = link.removeprefix("http://").partition("/")
-    connection = http.client.HTTPConnection(host, timeout=20)
+    connection = http.client.HTTPConnection(host, timeout=300)
     try:
         connection.request("GET", path or f"/{rest}")
         return connection.getresponse().status
@@ -54,7 +54,7 @@ def test_it_serves_on_this_machine_and_ends_at_once(brim: Brim) -> None:
         assert status(link) == 200
         assert status(link, "/") == 401
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=20)
+        _, err = process.communicate(timeout=300)
         assert process.returncode in (0, 130)
         assert "Traceback" not in err
     assert not (brim.home / ".brim").exists()

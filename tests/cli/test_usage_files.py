@@ -118,7 +118,7 @@ def test_many_at_once_agree(brim: Brim) -> None:
         subprocess.Popen([COMMAND, "usage", "--json"], env=brim.environ, cwd=brim.cwd, stdout=subprocess.PIPE)
         for _ in range(4)
     ]
-    answers = [json.loads(each.communicate(timeout=60)[0]) for each in running]
+    answers = [json.loads(each.communicate(timeout=300)[0]) for each in running]
     assert [each["total"]["requests"] for each in answers] == [300] * 4
 
 

@@ -67,7 +67,7 @@ class Watcher:
     def line(self) -> str:
         """Return the next line of its output; wait for it."""
         assert self.process.stdout is not None
-        until = time.monotonic() + 20
+        until = time.monotonic() + 300
         while b"\n" not in self._rest:
             ready = select.select([self.process.stdout], [], [], max(0.0, until - time.monotonic()))[0]
             assert ready, f"no line came; so far: {self._rest!r}"
@@ -80,7 +80,7 @@ class Watcher:
     def stop(self) -> tuple[int, str, str]:
         """Press Ctrl-C; return the exit code, what was left of its output, and its errors."""
         self.process.send_signal(signal.SIGINT)
-        out, err = self.process.communicate(timeout=20)
+        out, err = self.process.communicate(timeout=300)
         return self.process.returncode, (self._rest + out).decode(), err.decode()
 
 
@@ -108,7 +108,7 @@ class Terminal:
 
     def until(self, text: str) -> str:
         """Read until *text* was drawn; return everything so far."""
-        until = time.monotonic() + 20
+        until = time.monotonic() + 300
         while text not in self.seen:
             assert select.select([self._master], [], [], max(0.0, until - time.monotonic()))[0], self.seen
             self._read()
@@ -116,7 +116,7 @@ class Terminal:
 
     def end(self) -> int:
         """Read what is left, and return the exit code."""
-        until = time.monotonic() + 20
+        until = time.monotonic() + 300
         while self.process.poll() is None and time.monotonic() < until:
             if select.select([self._master], [], [], 0.05)[0]:
                 self._read()

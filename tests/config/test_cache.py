@@ -39,7 +39,7 @@ def imported(places: Places, code: str = "load_cached(environ, cwd)", **environ:
         f"{code}\n"
         "print(*(set(sys.modules) - before))"
     )
-    done = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True, timeout=300)
     return set(done.stdout.split()) & HEAVY
 
 

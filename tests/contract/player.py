@@ -292,7 +292,7 @@ class World:
             check=False,
             env={**self.environ, **environ},
             cwd=self.root / "shop",
-            timeout=60,
+            timeout=300,
         )
         name = os.path.basename(script)
         return {"step": " ".join([name, *words]), "exit": ran.returncode, "out": _parsed(ran.stdout.decode())}

@@ -166,7 +166,7 @@ def test_ctrl_c_ends_the_turn_and_what_it_started(claude: Agent, times: int) -> 
     for _ in range(times):
         process.send_signal(signal.SIGINT)
         time.sleep(0.05)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=300)
     report = json.loads(out)
     assert (process.returncode, report["outcome"], report["unsent"]) == (130, "interrupted", ["And now?"]), err
     assert len(world.api.turns) == 1

@@ -85,7 +85,7 @@ class World:
 
     def git(self, *arguments: str) -> None:
         """Run git in the project."""
-        subprocess.run(["git", *arguments], cwd=self.project, env=self.environ, check=True, timeout=60)
+        subprocess.run(["git", *arguments], cwd=self.project, env=self.environ, check=True, timeout=300)
 
     def run(
         self,

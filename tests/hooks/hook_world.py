@@ -69,7 +69,7 @@ class World:
         sent = data if isinstance(data, bytes) else json.dumps(data).encode()
         command = [install_launcher(str(self.home)), event, agent]
         return subprocess.run(
-            command, input=sent, capture_output=True, check=False, env={**self.environ, **environ}, timeout=60
+            command, input=sent, capture_output=True, check=False, env={**self.environ, **environ}, timeout=300
         )
 
     def brim(self, *words: str, stdin: str = "", **environ: str) -> Ran:

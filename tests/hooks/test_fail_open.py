@@ -34,7 +34,7 @@ def run(launcher: str, world: World, sent: bytes = b"{}") -> subprocess.Complete
         capture_output=True,
         check=False,
         env=world.environ,
-        timeout=60,
+        timeout=300,
     )
 
 
@@ -113,7 +113,7 @@ def test_no_environment_at_all(world: World) -> None:
         capture_output=True,
         check=False,
         env={},
-        timeout=60,
+        timeout=300,
     )
     assert silent(done)
 
@@ -168,7 +168,7 @@ def test_a_working_folder_that_has_vanished(world: World) -> None:
     launcher = install_launcher(str(world.home))
     command = f'cd "{gone}" && rmdir "{gone}" && exec "{launcher}" SessionStart claude'
     done = subprocess.run(
-        ["/bin/sh", "-c", command], input=b"{}", capture_output=True, check=False, env=environ, timeout=60
+        ["/bin/sh", "-c", command], input=b"{}", capture_output=True, check=False, env=environ, timeout=300
     )
     assert done.returncode == 0
     assert b"Traceback" not in done.stderr  # the shell itself complains
@@ -180,7 +180,7 @@ def test_closed_streams_harm_nothing(world: World, closed: str) -> None:
     sent = json.dumps(start(world)).encode()
     command = f'"{launcher}" SessionStart claude {closed}'
     done = subprocess.run(
-        ["/bin/sh", "-c", command], input=sent, capture_output=True, check=False, env=world.environ, timeout=60
+        ["/bin/sh", "-c", command], input=sent, capture_output=True, check=False, env=world.environ, timeout=300
     )
     assert done.returncode == 0
     with sqlite3.connect(world.database) as database:
@@ -198,4 +198,4 @@ def test_whoever_does_not_read_the_answer_is_not_told(world: World) -> None:
     process.stdout.close()
     process.stdin.write(json.dumps(start(world)).encode())
     process.stdin.close()
-    assert process.wait(60) == 0
+    assert process.wait(300) == 0

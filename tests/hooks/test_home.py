@@ -34,7 +34,7 @@ def forged_home(folder: Path) -> Path:
 def status_line(world: World, launcher: str, **environ: str) -> subprocess.CompletedProcess[bytes]:
     sent = json.dumps({"session_id": "s", "cwd": str(world.project), "model": {"id": "gpt-5", "display_name": "m"}})
     own = {**world.environ, **environ}
-    return subprocess.run([launcher], input=sent.encode(), capture_output=True, check=False, env=own, timeout=60)
+    return subprocess.run([launcher], input=sent.encode(), capture_output=True, check=False, env=own, timeout=300)
 
 
 def launcher_01(world: World, code: str) -> str:
@@ -76,11 +76,11 @@ def test_no_home_folder_of_the_environment_replaces_the_persons(tmp_path: Path, 
     path.write_text(launcher_text(python(), home=str(home), code=STATUS_CODE))
     path.chmod(0o700)
     sent = json.dumps({"session_id": "s", "cwd": str(world.project), "model": {"id": "gpt-5", "display_name": "m"}})
-    subprocess.run([path], input=sent.encode(), capture_output=True, check=False, env=environ, timeout=60)
+    subprocess.run([path], input=sent.encode(), capture_output=True, check=False, env=environ, timeout=300)
     assert not (forged / "ran").exists()
     message = json.dumps(world.message("SessionStart", source="startup")).encode()
     hook = [install_launcher(str(home)), "SessionStart", "claude"]
-    said = subprocess.run(hook, input=message, capture_output=True, check=False, env=environ, timeout=60).stdout
+    said = subprocess.run(hook, input=message, capture_output=True, check=False, env=environ, timeout=300).stdout
     assert RULE in said.decode()
     assert FORGED not in said.decode()
 

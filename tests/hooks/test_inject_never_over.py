@@ -136,7 +136,7 @@ def answers(started: list[subprocess.Popen[str]]) -> list[str]:
         assert each.stdout is not None
         assert each.stderr is not None
         out, errors = each.stdout.read(), each.stderr.read()
-        assert (each.wait(60), errors) == (0, "")
+        assert (each.wait(300), errors) == (0, "")
         each.stdout.close()
         each.stderr.close()
         texts.append(json.loads(out)["hookSpecificOutput"]["additionalContext"] if out else "")

@@ -166,9 +166,9 @@ def test_a_scratch_memory_that_came_with_a_clone_is_not_named(agent: Agent) -> N
     remember(agent)
     (agent.project / ".git").rmdir()
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(agent.project)]
-    subprocess.run([*git, "init", "-q"], check=True, timeout=60)
+    subprocess.run([*git, "init", "-q"], check=True, timeout=300)
     assert ".context/scratch.md" in agent.start("compact").told
-    subprocess.run([*git, "add", "-f", ".context/scratch.md"], check=True, timeout=60)
+    subprocess.run([*git, "add", "-f", ".context/scratch.md"], check=True, timeout=300)
     assert not agent.start("compact")
 
 

@@ -47,7 +47,7 @@ def test_hooks_at_the_same_time_write_everything_once(tmp_path: Path) -> None:
         )
         started.append(start(sitting, "Stop", stop_hook_active=False))
     for process in started:
-        assert (process.wait(timeout=60), process.stderr.read() if process.stderr else b"") == (0, b"")
+        assert (process.wait(timeout=300), process.stderr.read() if process.stderr else b"") == (0, b"")
         if process.stdout:
             process.stdout.close()
         if process.stderr:

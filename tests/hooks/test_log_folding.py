@@ -29,7 +29,7 @@ os._exit(0)
 def world(tmp_path: Path) -> World:
     """A world whose database has a long log, as hooks leave it."""
     made = World(tmp_path)
-    subprocess.run([python(), "-I", "-c", CRASH, str(made.database)], check=True, timeout=60)
+    subprocess.run([python(), "-I", "-c", CRASH, str(made.database)], check=True, timeout=300)
     assert LONG_LOG < log_of(made) < LONGEST_LOG
     return made
 

@@ -348,7 +348,7 @@ def test_codex_says_its_windows_in_its_own_file(sitting: Sitting, tmp_path: Path
 
 def lines_in(path: Path, count: int) -> list[str]:
     """Wait for the command, which nobody waits for, to have written *count* lines."""
-    until = time.monotonic() + 20
+    until = time.monotonic() + 300
     while time.monotonic() < until:
         found = path.read_text().splitlines() if path.exists() else []
         if len(found) >= count:

@@ -51,7 +51,7 @@ def python(code: str, *arguments: object, sent: str = "", world: World | None = 
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=300,
         env=world.environ if world is not None else None,
     )
     return done.stdout
@@ -112,12 +112,12 @@ def test_the_launcher_uses_it(without_sources: Path, world: World) -> None:
 
     sent = json.dumps(world.message("SessionStart", source="startup")).encode()
     command = [install_launcher(str(world.home), package=str(without_sources)), "SessionStart", "claude"]
-    done = subprocess.run(command, input=sent, capture_output=True, check=False, env=world.environ, timeout=60)
+    done = subprocess.run(command, input=sent, capture_output=True, check=False, env=world.environ, timeout=300)
     assert RULE in done.stdout.decode()
     script = launcher_text(sys.executable, str(without_sources), home=str(world.home), code=STATUS_CODE)
     given = b'{"model": {"id": "claude-opus-5-5", "display_name": "Opus"}}'
     command = ["sh", "-c", script]
-    done = subprocess.run(command, input=given, capture_output=True, check=True, env=world.environ, timeout=60)
+    done = subprocess.run(command, input=given, capture_output=True, check=True, env=world.environ, timeout=300)
     assert done.stdout == b"Opus\n"
 
 
@@ -197,7 +197,7 @@ def run_old(world: World, code: str, sent: object, *arguments: str, **environ: s
         capture_output=True,
         check=True,
         env={**world.environ, **environ},
-        timeout=60,
+        timeout=300,
     )
     return done.stdout.decode()
 

@@ -75,7 +75,7 @@ def run_faulty(brim: Brim, how: str, at: int, *words: str) -> Faulty:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     said, _, changes = ran.stderr.rpartition("[")

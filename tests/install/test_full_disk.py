@@ -34,7 +34,7 @@ def run(brim: Brim, *words: str, stdin: str = "") -> subprocess.CompletedProcess
         capture_output=True,
         text=True,
         preexec_fn=without_room,
-        timeout=60,
+        timeout=300,
         check=False,
     )
 
@@ -77,7 +77,7 @@ def full(brim: Brim, request: pytest.FixtureRequest) -> Iterator[Brim]:
         assert other.stdout.readline() == "ready\n"
         if request.param == "ended":
             other.stdin.close()
-            other.wait(timeout=30)
+            other.wait(timeout=300)
         yield brim
 
 

@@ -21,7 +21,7 @@ def git(folder: Path, *arguments: str) -> str:
     who = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main"]
     environ = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
     command = ["git", *who, "-C", str(folder), *arguments]
-    return subprocess.run(command, env=environ, capture_output=True, text=True, check=True, timeout=60).stdout
+    return subprocess.run(command, env=environ, capture_output=True, text=True, check=True, timeout=300).stdout
 
 
 def shown(folder: Path) -> list[str]:

@@ -92,7 +92,7 @@ def test_rules_are_told_blocks_refuse_and_a_limit_holds(brim: Brim) -> None:
         text=True,
         env=brim.environ | {"PATH": "/usr/bin:/bin:" + str(Path(shutil.which("node") or "").parent)},
         check=True,
-        timeout=120,
+        timeout=300,
     )
     found = json.loads(ran.stdout)
     assert RULE in found["parts"][1]["text"]

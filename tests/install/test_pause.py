@@ -49,7 +49,7 @@ def test_a_pause_ends_at_its_time(brim: Brim) -> None:
     remember(brim, behavior("rule", "constraint", "Never push to main."), scope="user")
     done = brim("pause", "30m", "--json").json
     assert done["changed"]
-    assert abs(done["until"] - time.time() - 1800) < 60
+    assert abs(done["until"] - time.time() - 1800) < 300
     assert told(brim) == ""
     (found,) = [each for each in brim("doctor", "--json").json["findings"] if each["what"] == "paused"]
     assert found["until"] == done["until"]

@@ -90,7 +90,7 @@ def test_git_bash_reads_one_word(names: list[str]) -> None:
     paths = [hook_of(rf"C:\Users\{name}") for name in names]
     called = " ".join(program_in("claude", path, windows=True) for path in paths)
     shown = subprocess.run(
-        ["bash", "-c", f"printf '%s\\0' {called}"], capture_output=True, check=True, timeout=60
+        ["bash", "-c", f"printf '%s\\0' {called}"], capture_output=True, check=True, timeout=300
     ).stdout
     assert shown.decode().split("\0")[:-1] == [path.replace("\\", "/") for path in paths]
 
@@ -164,7 +164,7 @@ def test_the_script_answers_for_its_own_home(brim: Brim) -> None:
         input=sent.encode(),
         capture_output=True,
         env={"HOME": "/nowhere", "BRIM_HOME": str(brim.cwd)},
-        timeout=60,
+        timeout=300,
         check=True,
     )
     assert "Use tabs" in done.stdout.decode()

@@ -86,7 +86,7 @@ def on_windows(
         input=stdin,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
         env=given | {"USERPROFILE": given["HOME"]},
         cwd=cwd,

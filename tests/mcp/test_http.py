@@ -10,18 +10,21 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from tests.waiting import wait_until
+
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no such signal there")
 
 SERVE = """\
-import os, sys
+import json, os, sys
 from brim.mcp.http import Limits, serve_http
 from brim.mcp.server import build_server
-limits = Limits(head=0.5, body=1.0, connections=8, sessions=3, idle=1.0, body_size=200_000)
+limits = Limits(head=0.5, connections=8, body_size=200_000, **json.loads(sys.argv[1]))
 server = build_server(os.environ, None, shared=True)
 serve_http(server, "t" * 64, 0, ready=lambda address: print(address, flush=True), limits=limits)
 """
@@ -40,7 +43,7 @@ class Served(NamedTuple):
     port: int
 
     def connect(self) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), timeout=20)
+        return socket.create_connection(("127.0.0.1", self.port), timeout=300)
 
     def head(self, *headers: str, length: int = 0) -> bytes:
         known = ["Content-Type: application/json", "Accept: application/json, text/event-stream"]
@@ -83,18 +86,25 @@ def status(answer: bytes) -> int:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with serving(tmp_path_factory.mktemp("home"), body=1.0, idle=1.0, sessions=1_000) as server:
+        yield server
+
+
+@contextmanager
+def serving(home: Path, **limits: float) -> Iterator[Served]:
+    """Start a server with *limits*."""
     server = subprocess.Popen(
-        [sys.executable, "-c", SERVE],
+        [sys.executable, "-c", SERVE, json.dumps(limits)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "HOME": str(tmp_path_factory.mktemp("home"))},
+        env={**os.environ, "HOME": str(home)},
     )
     assert server.stdout is not None
     assert server.stderr is not None
     yield Served(int(server.stdout.readline().split(":")[2].split("/")[0]))
     server.send_signal(signal.SIGTERM)
-    server.wait(timeout=30)
+    server.wait(timeout=300)
     assert server.stderr.read() == ""
     server.stdout.close()
     server.stderr.close()
@@ -126,7 +136,7 @@ def test_a_client_that_drips_gets_no_more_time(served: Served, part: str) -> Non
 def test_without_the_token_a_body_is_never_asked_for_or_awaited(served: Served) -> None:
     for extra in ("Content-Length: 100000000", "Transfer-Encoding: chunked", "Authorization: Bearer x"):
         with served.connect() as client:
-            client.settimeout(20)
+            client.settimeout(300)
             client.sendall(served.head(extra, "Expect: 100-continue"))
             answer = ended(client)
             assert status(answer) == 401
@@ -152,22 +162,29 @@ def test_silent_connections_do_not_keep_others_out_for_long(served: Served) -> N
         assert status(served.ask(TOKEN)) == 200
 
 
-def test_too_many_streams_are_answered_with_503(served: Served) -> None:
-    with ExitStack() as stack:
-        hello = json.dumps(HELLO).encode()
-        for _ in range(7):  # each is served, and stays open until the body comes
-            stack.enter_context(served.connect()).sendall(served.head(TOKEN, length=len(hello)))
-        time.sleep(0.2)
-        assert status(served.ask(TOKEN)) == 503
-    time.sleep(0.2)
-    assert status(served.ask(TOKEN)) == 200
+def test_too_many_streams_are_answered_with_503(tmp_path: Path) -> None:
+    with serving(tmp_path, body=3_600, idle=3_600, sessions=1_000) as server:
+        with ExitStack() as stack:
+            hello = json.dumps(HELLO).encode()
+            for _ in range(7):  # each is served, and stays open until the body comes
+                stack.enter_context(server.connect()).sendall(server.head(TOKEN, length=len(hello)))
+            wait_for_status(server, 503)
+        wait_for_status(server, 200)
 
 
-def test_there_are_so_many_sessions_and_idle_ones_end(served: Served) -> None:
-    time.sleep(2)  # those of other tests end
-    answers = [served.ask(TOKEN) for _ in range(4)]
-    assert [status(each) for each in answers] == [200, 200, 200, 503]
+def wait_for_status(server: Served, wanted: int) -> None:
+    """Ask until the answer has this status: the server takes note of connections when it comes to them."""
+    wait_until(lambda: status(server.ask(TOKEN)) == wanted)
+
+
+def test_there_are_so_many_sessions(tmp_path: Path) -> None:
+    with serving(tmp_path, body=3_600, idle=3_600, sessions=3) as server:
+        assert [status(server.ask(TOKEN)) for _ in range(4)] == [200, 200, 200, 503]
+
+
+def test_idle_sessions_end(served: Served) -> None:
+    answer = served.ask(TOKEN)
+    [line] = [line for line in answer.split(b"\r\n") if line.lower().startswith(b"mcp-session-id:")]
     time.sleep(2)
-    assert status(served.ask(TOKEN)) == 200
-    [line] = [line for line in answers[0].split(b"\r\n") if line.lower().startswith(b"mcp-session-id:")]
-    assert status(served.ask(TOKEN, line.decode())) == 404
+    # Asking keeps it, so the pause is longer than it may be idle.
+    wait_until(lambda: status(served.ask(TOKEN, line.decode())) == 404, pause=2)

@@ -90,7 +90,7 @@ def test_garbage_is_survived_and_a_closed_input_ends_it_well(world: World) -> No
         text=True,
         env=environ_of(world),
         cwd=world.project,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert ran.returncode == 0
@@ -113,7 +113,7 @@ def started(world: World) -> Iterator[subprocess.Popen[str]]:
     )
     asked(server, HELLO)
     yield server
-    assert server.communicate(timeout=30)[1] == ""
+    assert server.communicate(timeout=300)[1] == ""
 
 
 def asked(server: subprocess.Popen[str], message: dict[str, Any]) -> Any:
@@ -138,7 +138,7 @@ def test_a_text_that_a_client_has_cut_within_a_character_is_answered(started: su
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it_though_the_client_stays(started: subprocess.Popen[str], number: int) -> None:
     started.send_signal(number)
-    assert started.wait(timeout=30) == 128 + number
+    assert started.wait(timeout=300) == 128 + number
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no such shell there")
@@ -169,7 +169,7 @@ def served(world: World) -> Iterator[tuple[str, str]]:
     address = server.stdout.readline().split()[0]
     yield address, (world.user / "mcp-token").read_text().strip()
     server.send_signal(signal.SIGTERM)
-    server.wait(timeout=30)
+    server.wait(timeout=300)
     assert "Traceback" not in server.stderr.read()
     server.stdout.close()
     server.stderr.close()
@@ -181,7 +181,7 @@ def status_of(address: str, headers: dict[str, str]) -> int:
     request = urllib.request.Request(address, json.dumps(HELLO).encode(), {**known, **headers})
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with opener.open(request, timeout=30) as answer:
+        with opener.open(request, timeout=300) as answer:
             return int(answer.status)
     except urllib.error.HTTPError as error:
         with error:

@@ -108,7 +108,7 @@ def test_brim_without_the_extra_says_how_to_get_it() -> None:
         "import brim, brim.mcp, brim.cli\n"
         "sys.argv = ['brim', 'mcp', '--list']\nbrim.cli.main()"
     )
-    ran = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    ran = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, timeout=300, check=False)
     assert ran.returncode == 2
     assert "pip install 'brim[mcp]'" in ran.stderr
     assert "Traceback" not in ran.stderr

@@ -161,5 +161,5 @@ def test_two_that_write_at_once_both_go_on(index: Path) -> None:
         subprocess.Popen([sys.executable, "-c", WRITER.replace("while True", "while number < 15"), str(index)])
         for _ in range(2)
     ]
-    assert [writer.wait(timeout=60) for writer in writers] == [0, 0]
+    assert [writer.wait(timeout=300) for writer in writers] == [0, 0]
     assert save_index(str(index), {}, "p")

@@ -65,7 +65,9 @@ def act(text: str, session: str, turn: int) -> float:
     if "KILLED" in text:
         os.kill(os.getpid(), 9)
     if "ORPHAN" in text:
-        subprocess.Popen(["sleep", "5"], stderr=subprocess.DEVNULL)
+        orphan = subprocess.Popen(["sleep", "3600"], stderr=subprocess.DEVNULL)
+        with open("orphan", "w", encoding="utf-8") as file:
+            file.write(str(orphan.pid))
         sys.exit(0)
     if "NOISE" in text:
         sys.stdout.buffer.write(b"\xff\xfe not json\n[1, 2]\n{half\n" + b'{"pad":"' + b"y" * 3_000_000 + b'"}\n')

@@ -25,7 +25,7 @@ class Talk:
 
     def lines(self) -> list[bytes]:
         found = []
-        while (line := self.heard.get(timeout=30)) is not None:
+        while (line := self.heard.get(timeout=300)) is not None:
             found.append(line)
             self.child.read()
         return found
@@ -68,7 +68,7 @@ def test_a_process_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -
         "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint('up', flush=True)\ntime.sleep(60)"
     )
     talk = Talk(program)
-    assert talk.heard.get(timeout=30) == b"up"
+    assert talk.heard.get(timeout=300) == b"up"
     assert talk.child.end(0.0) < 0
     assert talk.child.is_over
 

@@ -51,7 +51,9 @@ def test_an_input_that_stays_open_and_silent_does_not_stop_the_run(run: Run) -> 
     reading, writing = os.pipe()
     command = [COMMAND, "run", "--", str(run.program), "-p", "hi"]
     environ = {**run.brim.environ, **run.environ}
-    ran = subprocess.run(command, cwd=run.cwd, env=environ, stdin=reading, capture_output=True, check=False, timeout=60)
+    ran = subprocess.run(
+        command, cwd=run.cwd, env=environ, stdin=reading, capture_output=True, check=False, timeout=300
+    )
     os.close(writing)
     os.close(reading)
     assert (ran.returncode, ran.stdout) == (0, b"did: hi\n")
@@ -62,7 +64,7 @@ def test_an_input_that_stays_open_and_silent_does_not_stop_the_run(run: Run) -> 
 def test_a_closed_door_does_not_stop_the_run(run: Run, closed: str) -> None:
     script = f'"{COMMAND}" run --then two -- "{run.program}" -p hi {closed}'
     environ = {**run.brim.environ, **run.environ}
-    ran = subprocess.run(["sh", "-c", script], cwd=run.cwd, env=environ, capture_output=True, check=False, timeout=60)
+    ran = subprocess.run(["sh", "-c", script], cwd=run.cwd, env=environ, capture_output=True, check=False, timeout=300)
     assert ran.returncode == 0, ran.stderr
     assert b"Traceback" not in ran.stderr
     assert run.told == ["hi", "two"]

@@ -271,7 +271,7 @@ def test_cleanups_and_appends_at_once_lose_nothing(tree: Path, tmp_path: Path) -
         subprocess.Popen([sys.executable, "-c", code, str(tree), str(tmp_path / "state"), name], stderr=subprocess.PIPE)
         for name in ("a", "b", "clean")
     ]
-    assert [run.communicate(timeout=60)[1] for run in runs] == [b"", b"", b""]
+    assert [run.communicate(timeout=300)[1] for run in runs] == [b"", b"", b""]
     kept = [Journal(str(path)).refresh() for path in kept_in(tmp_path / "state")] + [ScratchWriter(tree).read().entries]
     assert sorted(entry.text for entries in kept for entry in entries) == sorted(
         f"{p} {n}" for p in "ab" for n in range(20)

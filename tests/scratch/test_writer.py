@@ -180,7 +180,7 @@ def test_writing_down_imports_nothing_heavy(tmp_path: Path) -> None:
         "writer.write_scratch(model)\nwriter.append_human_input('go')\nwriter.close()\n"
         "print(*sorted(heavy & set(sys.modules)))\n"
     )
-    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True, timeout=300)
     alone = subprocess.run(
         [sys.executable, "-I", "-c", "import sys; print(*sorted(sys.modules))"],
         capture_output=True,

@@ -126,7 +126,7 @@ def test_the_same_in_an_event_loop(path: str) -> None:
 
 
 def test_one_ledger_serves_many_threads(path: str) -> None:
-    with open_ledger(path, timeout=60) as ledger:
+    with open_ledger(path, timeout=300) as ledger:
         ledger.limit("shop", 400)
         refused: list[BaseException] = []
 
@@ -149,7 +149,7 @@ def test_one_ledger_serves_many_threads(path: str) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_one_ledger_goes_on_after_a_fork(path: str) -> None:
-    with open_ledger(path, timeout=60) as ledger:
+    with open_ledger(path, timeout=300) as ledger:
         ledger.settle(ledger.reserve("shop", 10), 10)
         asyncio.run(ledger.areserve("shop", 1))  # the worker's thread doesn't come along
         children = []

@@ -89,7 +89,7 @@ class File:
 
     def rows(self, sql: str) -> list[Any]:
         """Return the rows of *sql*, not through brim."""
-        connection = sqlite3.connect(f"file:{self.address}?mode=ro", uri=True, timeout=60)
+        connection = sqlite3.connect(f"file:{self.address}?mode=ro", uri=True, timeout=300)
         try:
             return connection.execute(sql).fetchall()
         finally:

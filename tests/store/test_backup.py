@@ -144,7 +144,7 @@ WRITE = """
 import sys
 from brim.behaviors import Behavior
 from brim.store import open_store
-with open_store(sys.argv[1], timeout=60) as store:
+with open_store(sys.argv[1], timeout=300) as store:
     print("ready", flush=True)
     for number in range(10_000):
         pair = [Behavior(f"{side}{number}", "a", "directive", "A.", summary="A.") for side in "ab"]
@@ -162,7 +162,7 @@ def test_a_backup_under_writers_is_of_one_moment(path: str, tmp_path: Path) -> N
             assert len([id for id in ids if id.startswith("a")]) == len([id for id in ids if id.startswith("b")])
     finally:
         writer.kill()
-        writer.communicate(timeout=60)
+        writer.communicate(timeout=300)
     assert "first" in held(path)
 
 

@@ -272,7 +272,7 @@ def test_two_places_may_migrate_at_once() -> None:
 
     def open_it() -> None:
         try:
-            with open_ledger(address, timeout=60) as ledger:
+            with open_ledger(address, timeout=300) as ledger:
                 ledger.record("shop", os.urandom(4).hex(), 1)
         except Exception as error:
             failed.append(error)

@@ -64,7 +64,7 @@ def test_a_build_server_says_so(environ: dict[str, str], expected: str | None) -
 
 def git(folder: Path, *arguments: str) -> None:
     identity = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main")
-    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, timeout=60)
+    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, timeout=300)
 
 
 def put(folder: Path, *names: str) -> None:

@@ -124,7 +124,7 @@ charged = 0
 for number in range(int(sys.argv[5])):
     one = Behavior(f"{name}-{number}", "use-uv", "directive", "Use uv, not pip. " * (1 + number % 3), summary="Use uv.")
     plan = ActivationTierMapper().plan([(one.id, 0.9)], {one.id: one}, budget=None)
-    with open_store(path, migrate=False, timeout=60) as store, store.session("s1", agent, max_tokens=limit) as session:
+    with open_store(path, migrate=False, timeout=300) as store, store.session("s1", agent, max_tokens=limit) as session:
         if int(plan.total_tokens) <= session.remaining:
             session.charge(plan)
             charged += int(plan.total_tokens)
@@ -140,7 +140,7 @@ def start(path: str, name: str, limit: int, agent: str, times: int) -> subproces
 def test_processes_that_charge_one_session_never_exceed_it_and_lose_nothing(path: str) -> None:
     open_store(path).close()
     running = [start(path, f"p{n}", 600, f"agent-{n}" if n % 2 else "", 20) for n in range(8)]
-    said = [int(process.communicate(timeout=120)[0].split()[-1]) for process in running]
+    said = [int(process.communicate(timeout=300)[0].split()[-1]) for process in running]
     assert [process.returncode for process in running] == [0] * 8
     with open_store(path) as store, store.session("s1", max_tokens=600) as session:
         assert session.used == sum(said)
@@ -160,7 +160,7 @@ def test_processes_that_are_killed_leave_a_sound_file_and_every_charge_they_told
             process.send_signal(signal.SIGKILL)
             told += process.stdout.read().split("\n")
             said += max(int(line) for line in told if line.strip())
-            process.wait(timeout=60)
+            process.wait(timeout=300)
             process.stdout.close()
     with open_store(path) as store, store.session("s1", max_tokens=10**6) as session:
         assert store.check() == []

@@ -186,7 +186,7 @@ def test_reading_what_a_hook_reads_imports_no_tokenizer_and_nothing_heavy(path: 
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=300,
     )
     heavy = {"typing", "dataclasses", "pathlib", "logging", "inspect", "subprocess", "yaml", "argparse", "hashlib"}
     tokenizer = {"brim.tokens.engines", "brim.tokens.vocabulary"}
@@ -204,7 +204,7 @@ from brim.store import open_store
 
 path, name, times = sys.argv[1], sys.argv[2], int(sys.argv[3])
 for number in range(times):
-    with open_store(path, timeout=60) as store, store.writing():
+    with open_store(path, timeout=300) as store, store.writing():
         known = store.get("same")
         if known is None:
             known = Behavior("same", "same", "directive", "The same thing.", summary="Same.")
@@ -217,7 +217,7 @@ for number in range(times):
 def test_processes_that_learn_the_same_thing_end_in_one_row_and_all_events(path: str) -> None:
     names = [f"p{number}" for number in range(4)]
     running = [subprocess.Popen([sys.executable, "-c", LEARN, path, name, "5"]) for name in names]
-    assert [process.wait(timeout=120) for process in running] == [0] * 4
+    assert [process.wait(timeout=300) for process in running] == [0] * 4
     with open_store(path) as store:
         same = store.get("same")
         assert same is not None

@@ -151,5 +151,5 @@ def test_processes_that_trust_at_once_do_not_undo_each_other(tmp_path: Path, use
     for each in projects:
         each.mkdir()
     running = [subprocess.Popen([sys.executable, "-c", TRUST, str(each), user]) for each in projects]
-    assert [process.wait(timeout=60) for process in running] == [0] * 6
+    assert [process.wait(timeout=300) for process in running] == [0] * 6
     assert len(trusted_projects(user)) == 6

@@ -70,7 +70,7 @@ class Pages:
         self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
     ) -> Answer:
         """Send a request with *headers* and nothing else."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)
         try:
             connection.request(method, path, body, dict(headers or {}))
             answer = connection.getresponse()
@@ -103,7 +103,7 @@ def served(world: World, cwd: Path | None = None) -> Iterator[Pages]:
             yield Pages(world, place, port)
         finally:
             place.live.ending = server.should_exit = True
-            thread.join(10)
+            thread.join(300)
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ def test_now_follows_live_sessions(world: World) -> None:
     story = world.story()
     story.play(cut=True)
     with served(world) as pages:
-        for _ in range(100):
+        for _ in range(3_000):
             text = plain(pages.get("/").text)
             if "claude-opus" in text and "reading today" not in text:
                 break

@@ -1,0 +1,131 @@
+"""The PostgreSQL server of the tests starts anywhere, once, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.store.server import (
+    LIBRARIES,
+    PREFIX,
+    Server,
+    can_run,
+    copy_programs,
+    installed_postgres,
+    run_unprivileged,
+)
+from tests.temporary import TemporaryFolder, command_line, first_usable, places_on_disk, sweep
+from tests.waiting import PATIENCE
+
+ROOT = Path(__file__).parents[2]
+is_root = pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user runs its servers itself")
+
+FAILING = """
+from tests.store.server import ServerFailed, running
+
+for _ in range(3):
+    try:
+        running()
+    except ServerFailed as error:
+        print(str(error).replace(chr(10), " "))
+"""
+
+STARTING = """
+import sys
+from tests.store.server import running
+
+print(running().folder, running().folder.joinpath("data", "postmaster.pid").read_text().split()[0], flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """Return a folder that the server's user can enter: pytest's own are closed."""
+    folder = TemporaryFolder("server-test-", first_usable(places_on_disk()))
+    yield folder.path
+    folder.remove()
+
+
+def python(code: str, place: Path, **environ: str) -> subprocess.Popen[str]:
+    """Start Python with *place* as its temporary folder."""
+    return subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(place), **environ},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_a_server_that_fails_is_tried_once_says_why_once_and_leaves_nothing(place: Path) -> None:
+    programs, home = place / "programs", place / "home"
+    for folder in (programs, home):
+        folder.mkdir()
+        folder.chmod(0o777)
+    initdb = programs / "initdb"
+    initdb.write_text(f"#!/bin/sh\necho tried >>'{home}/tries'\necho 'the disk is on fire' >&2\nexit 3\n")
+    initdb.chmod(0o755)
+    lines = python(FAILING, home, BRIM_POSTGRES=str(programs)).communicate(timeout=PATIENCE)[0].splitlines()
+    assert ["the disk is on fire" in line for line in lines] == [True, False, False]
+    assert ["says why" in line for line in lines] == [False, True, True]
+    assert (home / "tries").read_text() == "tried\n"
+    assert list(home.glob(f"{PREFIX}*")) == []
+
+
+def test_programs_that_are_missing_are_named(place: Path) -> None:
+    lines = python(FAILING, place, BRIM_POSTGRES="/no/such/folder").communicate(timeout=PATIENCE)[0].splitlines()
+    assert "/no/such/folder/initdb" in lines[0]
+    assert list(place.glob(f"{PREFIX}*")) == []
+
+
+def test_the_server_of_a_killed_process_is_ended_by_the_next_one(place: Path) -> None:
+    killed = python(STARTING, place)
+    assert killed.stdout is not None
+    folder, pid = killed.stdout.readline().rsplit(maxsplit=1)
+    assert folder in command_line(int(pid))
+    assert sweep(place, PREFIX) == []  # its process is still there
+    killed.kill()
+    killed.communicate(timeout=PATIENCE)
+    assert sweep(place, PREFIX) == [Path(folder).parent]
+    assert not Path(folder).exists()
+    assert folder not in command_line(int(pid))
+
+
+def test_a_server_starts_below_a_path_with_spaces(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spaced = place / "a & b"
+    spaced.mkdir()
+    spaced.chmod(0o755)  # whatever the umask is
+    monkeypatch.setattr("tempfile.tempdir", str(spaced))
+    server = Server()
+    try:
+        assert spaced in server.folder.parents
+    finally:
+        server.remove()
+    assert list(spaced.iterdir()) == []
+
+
+@is_root
+def test_a_copy_runs_where_the_installed_programs_cannot_be_entered(place: Path, tmp_path: Path) -> None:
+    installed = installed_postgres()
+    closed = tmp_path / "closed"
+    package = closed / installed.parent.name
+    package.mkdir(parents=True)
+    closed.chmod(0o700)
+    shutil.copytree(installed, package / installed.name, symlinks=True)
+    shutil.copytree(installed.parents[1] / LIBRARIES, closed / LIBRARIES, symlinks=True)
+    assert not can_run(package / installed.name / "bin", place)
+    copied = copy_programs(package / installed.name, place)
+    assert can_run(copied / "bin", place)
+    data = place / "data"
+    data.mkdir()
+    data.chmod(0o777)
+    made = run_unprivileged([str(copied / "bin" / "initdb"), "-D", str(data / "new"), "--no-sync"], place)
+    assert made.returncode == 0, made.stderr
