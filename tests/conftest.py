@@ -38,7 +38,10 @@ def pytest_configure(config: pytest.Config) -> None:
     """Give this run a temporary folder of its own, removed when it ends. The processes of xdist use the same one."""
     if hasattr(config, "workerinput"):
         return
-    run = TestRun()
+    try:
+        run = TestRun()
+    except OSError as error:
+        raise pytest.UsageError(str(error)) from error
     run.use()
     config.add_cleanup(run.remove)
 

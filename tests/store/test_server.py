@@ -20,7 +20,7 @@ from tests.store.server import (
     installed_postgres,
     run_unprivileged,
 )
-from tests.temporary import TemporaryFolder, command_line, first_usable, places_on_disk, sweep
+from tests.temporary import RUN_PREFIX, TemporaryFolder, command_line, first_usable, places_on_disk, sweep
 from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[2]
@@ -47,8 +47,8 @@ sys.stdin.read()
 
 @pytest.fixture
 def place() -> Iterator[Path]:
-    """Return a folder that the server's user can enter: pytest's own are closed."""
-    folder = TemporaryFolder("server-test-", first_usable(places_on_disk()))
+    """Return a folder with a short path that the server's user can enter: pytest's own are closed."""
+    folder = TemporaryFolder(RUN_PREFIX, first_usable([Path("/tmp"), Path("/var/tmp"), *places_on_disk()]))
     yield folder.path
     folder.remove()
 
