@@ -5,8 +5,8 @@ maximum input and output, its tokenizer family and its dated prices. Nothing her
 
 ``names`` knows how a name may be spelled, ``overrides`` what the configuration says, and agents and providers reported.
 ``thinking`` knows which models bind their thinking blocks. ``light`` has the few facts that hooks need, ``usage`` reads
-a provider's response and its usage report, ``charges`` has the prices in whole numbers, ``catalog`` the full record, the
-search and ``cost``.
+a provider's response and its usage report, ``charges`` has the prices in whole numbers, ``catalog`` the full record,
+the search and ``cost``.
 """
 
 from __future__ import annotations
