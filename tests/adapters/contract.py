@@ -70,10 +70,16 @@ class Contract:
 
     ways: ClassVar[tuple[str, ...]] = WAYS
     model_name: ClassVar[str] = "gpt-4o"
+    ways_with_thinking: ClassVar[tuple[str, ...]] = WAYS
+    """The ways in which the agent sends thinking back."""
 
     def agent(self, url: str, **settings: Any) -> Agent:
         """Return an agent that sends requests to *url*; *settings* are those of the adapter."""
         raise NotImplementedError
+
+    def thinking_agent(self, url: str, **settings: Any) -> Agent | None:
+        """Return an agent whose model binds its thinking to the conversation; None if the framework has none here."""
+        return None
 
     @pytest.fixture
     def model(self) -> Iterator[Model]:
@@ -144,6 +150,19 @@ class Contract:
         assert all(request.tokens <= TARGET + 100 for request in model.answered)
         rewritten = model.rewritten(TASK)
         assert 1 <= rewritten <= TURNS // 2  # it was cut, and in most turns the cache was warm
+
+    def test_thirty_turns_with_thinking_that_is_bound(self, model: Model, ledger: Any, way: str) -> None:
+        about = {"ledger": ledger, "scope": SCOPE, "target": TARGET, "max_output": MAX_OUTPUT}
+        agent = self.thinking_agent(model.url, **about)
+        if agent is None:
+            pytest.skip("no model of this framework binds its thinking")
+        model.thinks, model.script = True, parallel(30)
+        assert self.go(agent, way) == "Done."
+        self.settled(model, ledger)
+        assert len(model.answered) == 31
+        assert model.rewritten(TASK) >= 1
+        # What was made after the last cut is still sent.
+        assert ("'thinking'" in str(model.answered[-1].messages)) is (way in self.ways_with_thinking)
 
     @pytest.mark.parametrize("status", [500, 529])
     def test_a_retry_is_paid_once(self, model: Model, ledger: Any, way: str, status: int) -> None:

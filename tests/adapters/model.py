@@ -1,7 +1,8 @@
 """A model API on 127.0.0.1 that is as strict as the real ones, for the tests of the adapters.
 
 It speaks Anthropic's Messages, OpenAI's Chat Completions and OpenAI's Responses, plain and streamed. What the real APIs
-refuse, it refuses: unknown roles, calls without results, results without calls, prompts that are too long. It plays a
+refuse, it refuses: unknown roles, calls without results, results without calls, prompts that are too long, and thinking
+that is bound to another conversation. It plays a
 script for each conversation, and keeps every request with what it was answered.
 """
 
@@ -16,6 +17,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
+from brim.guard import fake
+from brim.guard.fake import refuse_many_markers, refuse_unbound_thinking, thinking_signature
 from brim.history import validate
 from brim.models import cost
 from brim.tokens import counter_for
@@ -76,6 +79,8 @@ class Model:
         self.script: Script = script or parallel(30)
         self.window: int = window
         """Tokens that it holds, the answer included."""
+        self.thinks: bool = False
+        """Whether Anthropic's answers begin with a thinking block, bound to the request that it answers."""
         self.requests: list[Request] = []
         """Everything that it was asked, in order."""
         self._failures: list[int] = []
@@ -147,6 +152,12 @@ class Model:
         request.conversation = wire.first_text(messages)
         if problems := validate(messages, wire.provider):
             raise Refused(f"messages.{problems[0].index}: {problems[0].text}")
+        if wire.provider == "anthropic":
+            try:
+                refuse_many_markers(system, tools, messages)
+                refuse_unbound_thinking(system, tools, messages)
+            except fake.Refused as refused:
+                raise Refused(str(refused)) from None
         whole = [*([{"role": "system", "content": system}] if system else []), *messages]
         request.tokens = int(counter_for(body["model"]).count_messages(whole, tools))
         request.most_output = most = wire.most_output(body)
@@ -169,9 +180,11 @@ class Model:
         read = self._cached[name] if self._cached[name] <= request.tokens else 0
         self._cached[name] = request.tokens
         output = 20 + sum(len(json.dumps(each)) for each in answers) // 4
-        reply = Reply(number, request.body["model"], "\n".join(texts), calls, request.tokens, read, output)
+        messages, system, tools = wire.parts(request.body, self._before(request.body))
+        signature = thinking_signature(system, tools, messages) if self.thinks else ""
+        about = number, request.body["model"], "\n".join(texts), calls, request.tokens, read, output
+        reply = Reply(*about, signature)
         if wire.provider == "responses":
-            messages, _, _ = wire.parts(request.body, self._before(request.body))
             self._stored[f"resp_{number}"] = [*messages, *wire.whole(reply)["output"]]
         return reply
 

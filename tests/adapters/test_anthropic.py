@@ -27,13 +27,14 @@ HELLO: list[Any] = [{"role": "user", "content": TASK}]
 class ClaudeAgent(Agent):
     """A loop around ``messages``."""
 
-    def __init__(self, url: str, **settings: Any) -> None:
+    def __init__(self, url: str, *, name: str = MODEL, **settings: Any) -> None:
+        self.name = name
         about: Any = {"base_url": url, "api_key": "x", "middleware": [brim_middleware(**settings)]}
         self.client, self.later = anthropic.Anthropic(**about), anthropic.AsyncAnthropic(**about)
 
     def asked(self, messages: list[Any]) -> dict[str, Any]:
         about = {"system": SYSTEM, "tools": TOOLS, "max_tokens": MAX_OUTPUT}
-        return {"model": MODEL, "messages": messages, **about}
+        return {"model": self.name, "messages": messages, **about}
 
     def go_on(self, messages: list[Any], response: Any, read_file: Read) -> str:
         messages.append({"role": "assistant", "content": response.content})
@@ -43,7 +44,7 @@ class ClaudeAgent(Agent):
         ]
         if results:
             messages.append({"role": "user", "content": results})
-        return "" if calls else response.content[0].text
+        return "" if calls else response.content[-1].text
 
     def run(self, task: str, read_file: Read, *, stream: bool) -> str:
         messages: list[Any] = [{"role": "user", "content": task}]
@@ -79,6 +80,9 @@ class ClaudeAgent(Agent):
 class TestMessages(Contract):
     def agent(self, url: str, **settings: Any) -> Agent:
         return ClaudeAgent(url, **settings)
+
+    def thinking_agent(self, url: str, **settings: Any) -> Agent:
+        return ClaudeAgent(url, name="claude-opus-5-5", **settings)
 
 
 @pytest.fixture
@@ -147,6 +151,11 @@ def test_the_transcript_of_the_caller_stays_as_it_is(model: Model) -> None:
     assert "Cleared" not in str(messages)
     assert model.refused == []
     assert "Cleared" in str(model.answered[-1].messages)
+
+
+def test_the_program_of_the_page_runs_with_a_model_that_thinks(model: Model, tmp_path: Path) -> None:
+    model.script, model.thinks = parallel(3), True
+    assert said_by_program("anthropic", model, tmp_path) == "Done."
 
 
 def test_the_program_of_the_page_runs(model: Model, tmp_path: Path) -> None:

@@ -86,6 +86,10 @@ class TestAnthropic(Contract):
         model: Any = ChatAnthropic(model_name="claude-sonnet-4-6", base_url=url, api_key="none")
         return LangChainAgent(model, **settings)
 
+    def thinking_agent(self, url: str, **settings: Any) -> Agent:
+        model: Any = ChatAnthropic(model_name="claude-opus-5-5", base_url=url, api_key="none")
+        return LangChainAgent(model, **settings)
+
 
 @pytest.fixture
 def model() -> Iterator[Model]:

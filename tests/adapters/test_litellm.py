@@ -153,8 +153,15 @@ class TestLogger(Contract):
 
 
 class TestClaude(Contract):
+    ways_with_thinking = ("plain", "async")  # this agent adds up the texts and calls of a stream, and nothing else
+
     def agent(self, url: str, **settings: Any) -> Agent:
         return ClaudeAgent(url, **settings)
+
+    def thinking_agent(self, url: str, **settings: Any) -> Agent:
+        agent = ClaudeAgent(url, **settings)
+        agent.name = "anthropic/claude-opus-5-5"
+        return agent
 
 
 def test_the_program_of_the_page_runs(model: Model, tmp_path: Path) -> None:

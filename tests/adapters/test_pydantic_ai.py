@@ -84,6 +84,12 @@ class TestAnthropic(Contract):
             **settings,
         )
 
+    def thinking_agent(self, url: str, **settings: Any) -> Agent:
+        return PydanticAgent(
+            lambda: AnthropicModel("claude-opus-5-5", provider=AnthropicProvider(base_url=url, api_key="none")),
+            **settings,
+        )
+
 
 @pytest.fixture
 def model() -> Iterator[Model]:

@@ -33,6 +33,8 @@ class Reply:
     read: int
     """Those of them that came from the cache."""
     output: int
+    signature: str = ""
+    """Of the thinking that comes first, where an API has that; empty for none."""
 
     def id(self, kind: str, at: int = 0) -> str:
         """Return an id that no other answer has."""
@@ -132,7 +134,12 @@ class Messages(Wire):
             {"type": "tool_use", "id": reply.id("toolu", at), "name": name, "input": arguments}
             for at, (name, arguments) in enumerate(reply.calls)
         ]
-        return [*([{"type": "text", "text": reply.text}] if reply.text else []), *calls]
+        blocks: list[Made] = []
+        if reply.signature:
+            blocks.append({"type": "thinking", "thinking": "Let me see.", "signature": reply.signature})
+        if reply.text:
+            blocks.append({"type": "text", "text": reply.text})
+        return [*blocks, *calls]
 
     def whole(self, reply: Reply) -> Made:
         """Return the answer in one piece."""
@@ -153,16 +160,26 @@ class Messages(Wire):
         begun: Made = {"content": [], "stop_reason": None, "usage": {**whole["usage"], "output_tokens": 1}}
         yield {"type": "message_start", "message": {**whole, **begun}}
         for index, block in enumerate(whole["content"]):
-            empty: Made = {"text": ""} if block["type"] == "text" else {"input": {}}
-            delta = {"type": "text_delta", "text": block.get("text")}
-            if block["type"] == "tool_use":
-                delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+            empty, deltas = self._pieces(block)
             yield {"type": "content_block_start", "index": index, "content_block": {**block, **empty}}
-            yield {"type": "content_block_delta", "index": index, "delta": delta}
+            for delta in deltas:
+                yield {"type": "content_block_delta", "index": index, "delta": delta}
             yield {"type": "content_block_stop", "index": index}
         ended = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
         yield {"type": "message_delta", "delta": ended, "usage": whole["usage"]}  # of the whole message
         yield {"type": "message_stop"}
+
+    def _pieces(self, block: Made) -> tuple[Made, list[Made]]:
+        """Return what a block has at the start of a stream, and what is added to it."""
+        if block["type"] == "thinking":
+            thought = {"type": "thinking_delta", "thinking": block["thinking"]}
+            return {"thinking": "", "signature": ""}, [
+                thought,
+                {"type": "signature_delta", "signature": block["signature"]},
+            ]
+        if block["type"] == "tool_use":
+            return {"input": {}}, [{"type": "input_json_delta", "partial_json": json.dumps(block["input"])}]
+        return {"text": ""}, [{"type": "text_delta", "text": block["text"]}]
 
 
 class Chat(Wire):
