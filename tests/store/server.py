@@ -202,9 +202,10 @@ def child_processes(parent: int) -> list[int]:
 
 @cache
 def _start_once() -> Server | ServerFailed:
-    # It doesn't wait for the disk: no test cuts the power.
+    # It doesn't wait for the disk, as no test cuts the power, and stays small, as its folder may be in memory.
+    settings = ("fsync=off", "shared_buffers=16MB", "max_connections=200", "min_wal_size=32MB", "max_wal_size=64MB")
     try:
-        return Server("fsync=off", "shared_buffers=16MB", "max_connections=200")
+        return Server(*settings)
     except (ServerFailed, OSError) as error:
         return ServerFailed(str(error))
 

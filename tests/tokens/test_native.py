@@ -6,7 +6,7 @@ import os
 import random
 import sys
 from collections.abc import Callable
-from functools import cache
+from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -30,9 +30,9 @@ OPENAI = ("o200k_base", "o200k_harmony", "cl100k_base")
 OPEN = sorted(NativeEngine.encodings - set(OPENAI))
 
 
-@cache
+@lru_cache(maxsize=2)
 def load(encoding: str) -> NativeCounter:
-    """Load a vocabulary: it takes as long as counting megabytes."""
+    """Load a vocabulary: it takes as long as counting megabytes, and 20 MB of memory."""
     counter = NativeEngine().load(encoding)
     assert isinstance(counter, NativeCounter)
     return counter
