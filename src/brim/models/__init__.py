@@ -4,8 +4,9 @@ A model's name goes in, in whatever spelling an agent, a provider or a person wr
 maximum input and output, its tokenizer family and its dated prices. Nothing here asks the network.
 
 ``names`` knows how a name may be spelled, ``overrides`` what the configuration says, and agents and providers reported.
-``light`` has the few facts that hooks need, ``usage`` reads a provider's response
-and its usage report, ``charges`` has the prices in whole numbers, ``catalog`` the full record, the search and ``cost``.
+``light`` has the few facts that hooks need, ``usage`` reads a provider's response and its usage report, ``terms`` reads
+what a request asks for that changes its price, ``charges`` has the prices in whole numbers, and ``catalog`` has the
+full record, the search and ``cost``.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from brim.models.overrides import report_window as report_window
     from brim.models.overrides import use as use
     from brim.models.overrides import window_from_error as window_from_error
+    from brim.models.terms import Terms as Terms
+    from brim.models.terms import read_terms as read_terms
     from brim.models.usage import Reported as Reported
     from brim.models.usage import Tokens as Tokens
     from brim.models.usage import read_response as read_response
@@ -38,5 +41,6 @@ __getattr__, __dir__ = exports(
     catalog="Model Price Tier cost model models",
     light="Light lookup",
     overrides="MemoryWindowStore WindowStore remember_in report_window use window_from_error",
+    terms="Terms read_terms",
     usage="Reported Tokens read_response read_usage",
 )
