@@ -19,7 +19,7 @@ from brim.history.entries import Provider
 from brim.history.pruners import Pruner
 from brim.history.summarize import Summarizer
 from brim.models.light import lookup
-from brim.models.usage import read_response
+from brim.models.usage import Reported, read_response
 from brim.spend.ledger import Ledger
 from brim.spend.spending import LEAST_OUTPUT, may_be_billed
 
@@ -43,6 +43,7 @@ class Settings(TypedDict, total=False):
     rule_tokens: int
     pin: Pin | None
     lease: float
+    tool_usd: float | str | Decimal | None
 
 
 class Guards:
@@ -89,16 +90,18 @@ class Guards:
         thinks: int = 0,
         answers: int = 1,
         has_unseen: bool = False,
+        options: Mapping[str, Any] | None = None,
         id: str | None = None,
     ) -> Call[Any]:
         """Return the next call of a conversation, for ``with`` or ``async with``.
 
         *max_output* is the request's own; without one it's the setting's. If neither is given, or it's the longest
         answer of the model, money for that is reserved, or for less if a limit leaves less: see ``cap_of``.
-        *thinks* is how many tokens of an answer are for thinking, *answers* how many are asked for, and *has_unseen*
-        whether the provider keeps a part of the prompt.
+        *thinks* is how many tokens of an answer are for thinking, *answers* how many are asked for, *has_unseen*
+        whether the provider keeps a part of the prompt, and *options* are the request's other fields.
         """
-        guard, longest = self.of(model, messages, provider, id), lookup(model).max_output
+        guard = self.of(model, messages, provider, id)
+        longest = lookup(model).max_output
         most = max_output if max_output is not None else guard.max_output
         is_open = most is None or (longest is not None and most >= longest)
         return guard.call(
@@ -110,6 +113,7 @@ class Guards:
             billed_output=longest if most is None else most,
             answers=answers,
             has_unseen=has_unseen,
+            options=options,
         )
 
 
@@ -160,10 +164,23 @@ def settle(call: Call[Any], response: object) -> None:
         reported = read_response(response)
         if not reported.tokens.prompt:  # frameworks write zeros where the provider said nothing
             raise InputError(f"{type(response).__name__}: its usage doesn't say how many tokens the prompt had")
+    except BrimError as error:
+        _warn_unsettled(error)
+        return
+    settle_reported(call, reported)
+
+
+def settle_reported(call: Call[Any], reported: Reported) -> None:
+    """Take what a response reported; a cost that is unknown leaves the money reserved, with a warning."""
+    try:
         call.done(reported)
     except BrimError as error:
-        kept = "its money stays reserved and counts in full when the lease ends"
-        warnings.warn(f"brim couldn't settle a call, so {kept}: {error}", stacklevel=3)
+        _warn_unsettled(error)
+
+
+def _warn_unsettled(error: BrimError) -> None:
+    kept = "its money stays reserved and counts in full when the lease ends"
+    warnings.warn(f"brim couldn't settle a call, so {kept}: {error}", stacklevel=4)
 
 
 def tap(stream: Any, call: Call[Any]) -> None:
@@ -216,7 +233,15 @@ class Body:
     @property
     def hides_usage(self) -> bool:
         """Whether it's a stream of the chat API that doesn't ask for usage: then brim asks for it."""
-        return self.api == "openai" and self.is_streamed and not self.given.get("stream_options")
+        if self.api != "openai" or not self.is_streamed:
+            return False
+        return not self._stream_options.get("include_usage")
+
+    @property
+    def _stream_options(self) -> dict[str, Any]:
+        """The caller's own options for a stream."""
+        options = self.given.get("stream_options")
+        return dict(options) if isinstance(options, Mapping) else {}
 
     def call(self, guards: Guards) -> Call[Any]:
         """Return the guard's call for this request."""
@@ -231,6 +256,7 @@ class Body:
             thinks=self.thinks,
             answers=given.get("n") or 1,
             has_unseen=self.api == "responses" and any(given.get(name) for name in KEPT),
+            options=given,
         )
 
     def as_sent(self, call: Call[Any]) -> dict[str, Any]:
@@ -248,5 +274,5 @@ class Body:
         cap = cap_of(call) or (None if own else call.guard.max_output)
         sent |= {} if cap is None else dict.fromkeys(own or CAPS[self.api][:1], cap)
         if self.hides_usage:
-            sent["stream_options"] = {"include_usage": True}
+            sent["stream_options"] = {**self._stream_options, "include_usage": True}
         return sent

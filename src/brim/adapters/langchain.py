@@ -19,6 +19,19 @@ from brim.guard import Call, Guard
 
 OUTPUTS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 """Names for the most tokens of an answer."""
+MODEL_FIELDS = (
+    *OUTPUTS,
+    "inference_geo",
+    "max_tool_calls",
+    "mcp_servers",
+    "modalities",
+    "n",
+    "response_modalities",
+    "service_tier",
+    "speed",
+    "thinking",
+)
+"""Fields of a model that change what a request may cost."""
 
 
 class BrimMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -66,15 +79,18 @@ class BrimMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def call(self, request: ModelRequest[Any]) -> Call[AnyMessage]:
         """Return the guarded call of a *request*."""
-        given, system = request.model_settings, request.system_message
-        limits = [*map(given.get, OUTPUTS), self.guard.max_output, *(_field(request.model, name) for name in OUTPUTS)]
+        options = _options(request)
+        system = request.system_message
+        limits = [*map(request.model_settings.get, OUTPUTS), self.guard.max_output, *map(options.get, OUTPUTS)]
         return self._guards.call(
             self._model or _model(request),
             request.messages,
             system=None if system is None else system.content,
             tools=[*map(_counted, request.tools), *_schemas(request.response_format)],
             max_output=next(filter(None, limits), None),
-            thinks=thinking_of(given.get("thinking") or _field(request.model, "thinking")),
+            thinks=thinking_of(options.get("thinking")),
+            answers=options.get("n") or 1,
+            options=options,
             id=_thread(request),
         )
 
@@ -98,6 +114,26 @@ def _model(request: ModelRequest[Any]) -> str:
                 return found
     kind = type(request.model).__name__
     raise InputError(f"{kind} doesn't say which model it calls: name it, as in BrimMiddleware('gpt-4o', limit_usd=5)")
+
+
+def _options(request: ModelRequest[Any]) -> dict[str, Any]:
+    """Return the fields of the request that brim looks at: from the agent's settings, or else from its model."""
+    options: dict[str, Any] = {}
+    for name in MODEL_FIELDS:
+        value = _field(request.model, name)
+        if value is not None:
+            options[name] = value
+    for holder in ("model_kwargs", "extra_body"):
+        more = _field(request.model, holder)
+        if isinstance(more, dict):
+            options |= more
+    options |= request.model_settings
+    more = request.model_settings.get("extra_body")
+    if isinstance(more, dict):
+        options |= more
+    if request.tool_choice is not None:
+        options["tool_choice"] = request.tool_choice
+    return options
 
 
 def _thread(request: ModelRequest[Any]) -> str | None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import json
+import warnings
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any, TypeVar, Unpack
 
-from brim.adapters.guards import Body, Guards, Settings, settle, tap
+from brim.adapters.guards import Body, Guards, Settings, settle, settle_reported, tap
 from brim.errors import InputError
-from brim.guard.conversation import Call, Guard
+from brim.guard.conversation import Call, Guard, StreamedUsage
 
 Client = TypeVar("Client")
 
@@ -44,7 +46,12 @@ def _sync_request(send: Callable[..., Any], guards: Guards) -> Callable[..., Any
             return send(cast_to, options, **more)
         with body.call(guards) as call:
             result = send(cast_to, _as_sent(options, body, call), **more)
-            _take(body, call, result.parse() if hasattr(result, "http_response") else result)
+            raw = getattr(result, "http_response", None)
+            if raw is not None and body.is_streamed:
+                RawStream(call).watch(raw)
+                _hide_usage(body, result.parse())
+            else:
+                _take(body, call, result if raw is None else result.parse())
         return result
 
     return request
@@ -57,8 +64,15 @@ def _async_request(send: Callable[..., Any], guards: Guards) -> Callable[..., An
             return await send(cast_to, options, **more)
         async with body.call(guards) as call:
             result = await send(cast_to, _as_sent(options, body, call), **more)
-            answer = result.parse() if hasattr(result, "http_response") else result
-            _take(body, call, await answer if inspect.isawaitable(answer) else answer)
+            raw = getattr(result, "http_response", None)
+            answer = result if raw is None else result.parse()
+            if inspect.isawaitable(answer):
+                answer = await answer
+            if raw is not None and body.is_streamed:
+                RawStream(call).watch_async(raw)
+                _hide_usage(body, answer)
+            else:
+                _take(body, call, answer)
         return result
 
     return request
@@ -66,16 +80,20 @@ def _async_request(send: Callable[..., Any], guards: Guards) -> Callable[..., An
 
 def _body(options: Any) -> Body | None:
     """Return the body of a request that is guarded; None for any other."""
-    body, path = options.json_data, str(options.url).partition("?")[0].rstrip("/")
-    if options.method.lower() != "post" or not isinstance(body, Mapping):
+    path = str(options.url).partition("?")[0].rstrip("/")
+    if options.method.lower() != "post" or not isinstance(options.json_data, Mapping):
         return None
+    extra_body = getattr(options, "extra_json", None) or {}
+    body = {**options.json_data, **extra_body}
     if path.endswith("/chat/completions"):
         return Body(body, "openai")
-    return Body(body, "responses") if path.endswith("/responses") else None
+    if path.endswith("/responses"):
+        return Body(body, "responses")
+    return None
 
 
 def _as_sent(options: Any, body: Body, call: Call[Any]) -> Any:
-    return options.model_copy(update={"json_data": body.as_sent(call)})
+    return options.model_copy(update={"json_data": body.as_sent(call), "extra_json": None})
 
 
 def _take(body: Body, call: Call[Any], answer: Any) -> None:
@@ -84,9 +102,99 @@ def _take(body: Body, call: Call[Any], answer: Any) -> None:
         settle(call, answer)
         return
     tap(answer, call)
+    _hide_usage(body, answer)
+
+
+def _hide_usage(body: Body, answer: Any) -> None:
+    """Take the chunk with the usage out of a stream whose reader didn't ask for it."""
     if body.hides_usage:
         hide = _ahidden if hasattr(answer, "__aiter__") else _hidden
         answer._iterator = hide(answer._iterator)
+
+
+class RawStream:
+    """Settles a call by the bytes of a streamed response, however they are read.
+
+    ``with_streaming_response`` lets the caller read lines, text or bytes. All of them come from ``iter_bytes`` of the
+    HTTP response. If it's closed before the usage came, there's a warning.
+    """
+
+    def __init__(self, call: Call[Any]) -> None:
+        self._call = call
+        self._seen = StreamedUsage()
+        self._rest = b""
+        self._is_read = False
+        self._is_warned = False
+
+    def watch(self, response: Any) -> None:
+        """Look at what is read from *response*."""
+        read = response.iter_bytes
+        close = response.close
+
+        def iter_bytes(*args: Any, **kwargs: Any) -> Iterator[bytes]:
+            self._is_read = True
+            try:
+                for chunk in read(*args, **kwargs):
+                    self._take(chunk)
+                    yield chunk
+            finally:
+                self._finish()
+
+        def closed() -> None:
+            close()
+            if not self._is_read:
+                self._finish()
+
+        response.iter_bytes = iter_bytes
+        response.close = closed
+
+    def watch_async(self, response: Any) -> None:
+        """Look at what is read from an async *response*."""
+        read = response.aiter_bytes
+        close = response.aclose
+
+        async def aiter_bytes(*args: Any, **kwargs: Any) -> AsyncIterator[bytes]:
+            self._is_read = True
+            try:
+                async for chunk in read(*args, **kwargs):
+                    self._take(chunk)
+                    yield chunk
+            finally:
+                self._finish()
+                await self._call.finish()
+
+        async def closed() -> None:
+            await close()
+            if not self._is_read:
+                self._finish()
+
+        response.aiter_bytes = aiter_bytes
+        response.aclose = closed
+
+    def _take(self, chunk: bytes) -> None:
+        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        for line in lines:
+            name, _, value = line.strip().partition(b":")
+            if name == b"data" and value.strip() != b"[DONE]":
+                self._seen.take(_json(value))
+
+    def _finish(self) -> None:
+        if self._call.reported is not None or self._is_warned:
+            return
+        if self._seen.reported is not None:
+            settle_reported(self._call, self._seen.reported)
+            return
+        self._is_warned = True
+        kept = "its money stays reserved and counts in full when the lease ends"
+        warnings.warn(f"brim: a streamed response was closed before its usage came, so {kept}", stacklevel=3)
+
+
+def _json(data: bytes) -> Any:
+    """Return what *data* says; None if it isn't JSON."""
+    try:
+        return json.loads(data)
+    except ValueError:
+        return None
 
 
 def _is_only_usage(chunk: Any) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from typing import Any, Unpack
 
-from agents import FunctionTool, Handoff, RunConfig, Tool
+from agents import CodeInterpreterTool, FunctionTool, Handoff, ModelSettings, RunConfig, Tool
 from agents.items import ModelResponse, TResponseStreamEvent
 from agents.models.interface import Model, ModelProvider
 from agents.run_config import CallModelData, CallModelInputFilter, ModelInputData
@@ -106,6 +106,7 @@ class GuardedModel(Model):
             tools=[*map(_counted, [*asked["tools"], *asked["handoffs"]]), *answer],
             max_output=asked["model_settings"].max_tokens,
             has_unseen=any(asked.get(name) for name in ("previous_response_id", "conversation_id", "prompt")),
+            options=_options(asked["model_settings"]),
         )
 
     def _fit(self, asked: dict[str, Any], call: Call[Any]) -> None:
@@ -148,6 +149,19 @@ def _checked(inner: CallModelInputFilter | None, chosen: str | Model | None) -> 
     return check
 
 
+def _options(settings: ModelSettings) -> dict[str, Any]:
+    """Return the other fields of a request."""
+    options: dict[str, Any] = {}
+    for more in (settings.extra_args, settings.extra_body):
+        if isinstance(more, Mapping):
+            options |= more
+    if isinstance(settings.tool_choice, str) and settings.tool_choice not in ("auto", "required", "none"):
+        options["tool_choice"] = {"type": "function", "name": settings.tool_choice}
+    elif settings.tool_choice is not None:
+        options["tool_choice"] = settings.tool_choice
+    return options
+
+
 def _counted(tool: Tool | Handoff) -> dict[str, Any]:
     """Return what the model is told about a tool."""
     if isinstance(tool, FunctionTool):
@@ -155,4 +169,7 @@ def _counted(tool: Tool | Handoff) -> dict[str, Any]:
     if isinstance(tool, Handoff):
         about = {"name": tool.tool_name, "description": tool.tool_description}
         return {**about, "parameters": tool.input_json_schema}
-    return {"type": tool.name}  # the provider's own
+    config = getattr(tool, "tool_config", None)
+    if isinstance(tool, CodeInterpreterTool) and isinstance(config, Mapping):
+        return dict(config)
+    return {"type": "mcp" if tool.name == "hosted_mcp" else tool.name}  # the provider's own

@@ -21,6 +21,17 @@ from pydantic_ai.tools import RunContext
 from brim.adapters.guards import Guards, Settings, cap_of, settle
 from brim.errors import InputError
 from brim.guard import Call, Guard
+from brim.models.terms import api_of
+
+PROVIDERS = ("anthropic", "google", "openai")
+"""Prefixes of settings."""
+NATIVE_KINDS = {
+    ("anthropic", "mcp_server"): "mcp_toolset",
+    ("gemini", "web_search"): "google_search",
+    ("openai", "code_execution"): "code_interpreter",
+    ("openai", "mcp_server"): "mcp",
+}
+"""Tools that pydantic-ai calls otherwise than the provider."""
 
 
 class Brim(AbstractCapability[Any]):
@@ -94,7 +105,8 @@ class GuardedModel(WrapperModel):
         self, messages: Sequence[ModelMessage], settings: ModelSettings | None, parameters: ModelRequestParameters
     ) -> Call[ModelMessage]:
         ids = (message.conversation_id for message in reversed(messages))
-        tools, given = _tools(parameters), dict(settings or {})
+        tools = _tools(parameters, api_of(self._name))
+        given = dict(settings or {})
         if tools and "1h" in given.values():  # a cache for an hour costs more to write
             tools[-1] = {**tools[-1], "cache_control": {"ttl": "1h"}}
         return self._guards.call(
@@ -102,6 +114,7 @@ class GuardedModel(WrapperModel):
             messages,
             tools=tools,
             max_output=given.get("max_tokens"),
+            options=_options(given),
             id=next(filter(None, ids), None),
         )
 
@@ -118,7 +131,7 @@ class GuardedModel(WrapperModel):
         return call.messages, settings, parameters
 
 
-def _tools(parameters: ModelRequestParameters) -> list[dict[str, Any]]:
+def _tools(parameters: ModelRequestParameters, api: str) -> list[dict[str, Any]]:
     """Return what the model is told about its tools, the provider's own ones, and the schema of the answer."""
     functions = [
         {"name": tool.name, "description": tool.description, "parameters": tool.parameters_json_schema}
@@ -126,4 +139,24 @@ def _tools(parameters: ModelRequestParameters) -> list[dict[str, Any]]:
     ]
     shape = None if parameters.output_tools else parameters.output_object
     answer = [] if shape is None else [{"name": "answer", "parameters": shape.json_schema}]
-    return [*functions, *({"type": tool.kind} for tool in parameters.native_tools), *answer]
+    native = [_native(tool, api) for tool in parameters.native_tools]
+    return [*functions, *native, *answer]
+
+
+def _native(tool: Any, api: str) -> dict[str, Any]:
+    """Return a tool that the provider runs."""
+    native = {"type": NATIVE_KINDS.get((api, tool.kind), tool.kind)}
+    max_uses = getattr(tool, "max_uses", None)
+    return native if max_uses is None else {**native, "max_uses": max_uses}
+
+
+def _options(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the other fields of a request: pydantic-ai puts the provider's name before those of one provider."""
+    options: dict[str, Any] = {}
+    for name, value in settings.items():
+        provider, _, field = name.partition("_")
+        options[field if provider in PROVIDERS else name] = value
+    extra_body = settings.get("extra_body")
+    if isinstance(extra_body, dict):
+        options |= extra_body
+    return options

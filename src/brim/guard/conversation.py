@@ -33,6 +33,7 @@ from brim.history.thinking import has_thinking
 from brim.history.watermark import WatermarkPruner
 from brim.injection import ActivationTierMapper, render
 from brim.models.light import lookup
+from brim.models.terms import Terms, read_terms
 from brim.models.usage import Reported, read_response
 from brim.spend.ledger import LONG_LEASE, Ledger, ScopeStatus, lineage
 from brim.spend.money import micro_dollars
@@ -45,6 +46,7 @@ from brim.tokens.count import Count
 from brim.tokens.counters import counter_for
 from brim.tokens.messages.fields import get, is_sequence, string
 from brim.tokens.messages.frameworks import as_blocks
+from brim.tokens.messages.request import with_options
 from brim.tokens.protocol import TokenCounter
 from brim.tracking.budget import ContextBudget
 from brim.tracking.events import Usage
@@ -79,6 +81,9 @@ class Guard:
     *max_output*, *target*, *sure*, *pin* and *provider* work as in ``fit``. *summarize* and *exclude_tools* are passed
     to the default strategy.
 
+    *tool_usd* is the most that tools which the provider runs (searches, code) may cost in one call, fees and tokens
+    together. It's only needed where nothing limits them, or where their documented maximum is too much.
+
     A guard can be used from many threads and event loops.
     """
 
@@ -101,6 +106,7 @@ class Guard:
         counter: TokenCounter | None = None,
         pin: Pin | None = None,
         lease: float = LONG_LEASE,
+        tool_usd: float | str | Decimal | None = None,
     ) -> None:
         if strategy is not None and (summarize is not None or exclude_tools):
             raise InputError("summarize and exclude_tools are for the default strategy: give them to yours instead")
@@ -115,6 +121,9 @@ class Guard:
         self._target, self._sure, self._provider, self._pin = target, sure, provider, pin
         self.limit: int | None = None if limit_usd is None else micro_dollars(str(limit_usd), up=False)
         """The caller's own limit, in micro-dollars; None for none."""
+        self.tool_cost: int | None = None if tool_usd is None else micro_dollars(str(tool_usd))
+        """The most that tools which the provider runs may cost in one call, in micro-dollars; None if not given."""
+        self._standing: dict[str, tuple[str, ...]] = {}  # by model: what multiplied a price without being asked for
         self.strategy: Pruner = (
             TieredPruner(summarize=summarize, exclude_tools=exclude_tools) if strategy is None else named(strategy)
         )
@@ -208,6 +217,7 @@ class Guard:
         billed_output: int | None = None,
         answers: int = 1,
         has_unseen: bool = False,
+        options: Mapping[str, Any] | None = None,
     ) -> Call[M]:
         """Return the next call of the conversation, for ``with`` or ``async with``.
 
@@ -221,11 +231,26 @@ class Guard:
         *billed_output* is how many tokens of an answer may be billed, if you don't send ``call.max_output``. *answers*
         is how many answers you ask for. Set *has_unseen* if the provider keeps a part of the prompt that isn't in
         *messages*: then they are sent as they are, and money for a full window is reserved.
+
+        *options* are the other fields of your request, by the names that the provider has for them. Those that change
+        what a call costs are reserved for (``service_tier``, ``speed``, ``inference_geo``, ``modalities``,
+        ``max_tool_calls``), and those that take tokens are counted (``tool_choice``, ``response_format``). If nothing
+        limits what the provider's own tools cost, entering the call raises ``UnknownPrice``.
         """
         if min_output is None and max_output is self.max_output is billed_output is None:
             min_output = LEAST_OUTPUT
-        about: Any = {"max_output": max_output, "min_output": min_output, "billed_output": billed_output}
-        return Call(self, messages, system, tools, answers=answers, has_unseen=has_unseen, **about)
+        return Call(
+            self,
+            messages,
+            system,
+            tools,
+            max_output=max_output,
+            min_output=min_output,
+            billed_output=billed_output,
+            answers=answers,
+            has_unseen=has_unseen,
+            options=options,
+        )
 
     def fit(
         self,
@@ -371,6 +396,7 @@ class Call(Generic[M]):
         billed_output: int | None = None,
         answers: int = 1,
         has_unseen: bool = False,
+        options: Mapping[str, Any] | None = None,
     ) -> None:
         self.guard: Guard = guard
         self.tools: Sequence[Any] | None = tools
@@ -378,6 +404,8 @@ class Call(Generic[M]):
         self._given = messages, system, max_output
         self._min_output, self._billed_output = min_output, billed_output
         self._answers, self._has_unseen = answers, has_unseen
+        self._options: Mapping[str, Any] = options or {}
+        self._counted_tools = with_options(tools, self._options)
         self._spend: Spend | None = None
         self.reported: Reported | None = None
         """What the provider reported; None before ``done``."""
@@ -415,7 +443,9 @@ class Call(Generic[M]):
         self.reported, guard = reported, self.guard
         with guard._lock:
             if not self._has_unseen:
-                guard.counter.report(_whole(self.messages, self.system), reported.tokens.prompt, self.tools)
+                guard.counter.report(_whole(self.messages, self.system), reported.tokens.prompt, self._counted_tools)
+        # A project's settings may choose a tier or a region: the next call is reserved at the same price.
+        guard._standing[guard.model] = reported.tokens.factors
         model = reported.model or guard.model
         guard.gauge.update(Usage(tokens=reported.tokens, model=model, request=reported.request_id))
 
@@ -423,6 +453,11 @@ class Call(Generic[M]):
         """Give back the money: you decided not to send the request."""
         if self._spend is not None:
             self._spend.release()
+
+    async def finish(self) -> None:
+        """Wait until what was settled or released after ``async with`` is written."""
+        if self._spend is not None:
+            await self._spend.finish()
 
     def stream(self, events: Any) -> Any:
         """Pass on the *events* of a streamed response, sync or async, and call ``done`` with the usage at their end.
@@ -444,8 +479,7 @@ class Call(Generic[M]):
             seen.take(event)
             yield event
         self._streamed(seen)
-        if self._spend is not None:
-            await self._spend.finish()
+        await self.finish()
 
     def _streamed(self, seen: StreamedUsage) -> None:
         if seen.reported is not None:
@@ -455,23 +489,48 @@ class Call(Generic[M]):
             warnings.warn(f"the stream ended without usage, so {kept}: {StreamedUsage.__doc__}", stacklevel=3)
 
     def _prepare(self) -> None:
-        (messages, system, max_output), guard = self._given, self.guard
+        messages, system, max_output = self._given
+        guard = self.guard
         if self._has_unseen:
-            fitted = guard._unseen(messages, system, self.tools, max_output)
+            fitted = guard._unseen(messages, system, self._counted_tools, max_output)
         else:
-            fitted = guard.fit(messages, system=system, tools=self.tools, max_output=max_output)
+            fitted = guard.fit(messages, system=system, tools=self._counted_tools, max_output=max_output)
         if not fitted.fits:
             raise DoesNotFit(f"the request doesn't fit {self.model}: {fitted.receipt.reason}", fitted)
-        self.messages, self.system, self.max_output = fitted.messages, fitted.system, fitted.max_output
-        self.tokens, self.receipt = fitted.tokens, fitted.receipt
-        if guard.ledger is not None:
-            output = fitted.max_output if self._billed_output is None else self._billed_output
-            known, prompt = lookup(self.model), fitted.tokens.high
-            prompt = min(prompt, known.max_input) if known.resolved else prompt
-            hour = any(_is_for_an_hour(part) for part in (fitted.system, self.tools, *fitted.messages))
-            quote = Quote(self.model, prompt, output, self._answers, hour)
-            about: Any = {"least": self._min_output, "lease": guard.lease, "at_most": guard.limit}
-            self._spend, self._asked = Spend(guard.ledger, guard.scope, quote, **about), output
+        self.messages = fitted.messages
+        self.system = fitted.system
+        self.max_output = fitted.max_output
+        self.tokens = fitted.tokens
+        self.receipt = fitted.receipt
+        if guard.ledger is None:
+            return
+        quote = self._quote(fitted)
+        self._asked = quote.output
+        self._spend = Spend(
+            guard.ledger, guard.scope, quote, least=self._min_output, lease=guard.lease, at_most=guard.limit
+        )
+
+    def _quote(self, fitted: Fitted[M]) -> Quote:
+        """Return the most that the call can cost."""
+        terms = self._terms(fitted)
+        window = lookup(self.model)
+        prompt = fitted.tokens.high
+        if window.resolved:
+            prompt = min(prompt, window.max_input)
+        if terms.prompts > 1:
+            prompt = window.max_input * terms.prompts
+        output = fitted.max_output if self._billed_output is None else self._billed_output
+        hour = any(_is_for_an_hour(part) for part in (fitted.system, self.tools, *fitted.messages))
+        return Quote(self.model, prompt, output, self._answers, hour, terms)
+
+    def _terms(self, fitted: Fitted[M]) -> Terms:
+        """Return what the request asks for that changes its price."""
+        guard = self.guard
+        terms = read_terms(self._options, self.model, self.tools, fitted.messages)
+        terms = replace(terms, standing=guard._standing.get(self.model, ()))
+        if terms.has_server_tools and guard.tool_cost is not None:
+            return terms.with_tool_cost(guard.tool_cost)
+        return terms
 
     def _take_cap(self) -> None:
         """Take the cap of the answer from what was reserved, if that is for a shorter one."""
@@ -517,9 +576,17 @@ class StreamedUsage:
         """Read one event: an object of an SDK, or a dict."""
         dump = getattr(event, "model_dump", None)
         line = dump(by_alias=True, exclude_none=True, mode="json", warnings=False) if callable(dump) else event
-        for found in self._reader.events(line) if isinstance(line, Mapping) else ():
-            if isinstance(found, Usage) and found.final:
-                self.reported = Reported(found.tokens, found.model, found.request)
+        if not isinstance(line, Mapping):
+            return
+        response = line.get("response")
+        for found in self._reader.events(line):
+            if not (isinstance(found, Usage) and found.final):
+                continue
+            if isinstance(response, Mapping) and response.get("object") == "response":
+                self.reported = read_response(response)  # its output says which tools ran
+            else:
+                is_anthropic = str(line.get("type")).startswith("message_")
+                self.reported = Reported(found.tokens, found.model, found.request, is_anthropic)
 
 
 def _is_answer(message: object) -> bool:

@@ -5,8 +5,8 @@ maximum input and output, its tokenizer family and its dated prices. Nothing her
 
 ``names`` knows how a name may be spelled, ``overrides`` what the configuration says, and agents and providers reported.
 ``thinking`` knows which models bind their thinking blocks. ``light`` has the few facts that hooks need, ``usage`` reads
-a provider's response and its usage report, ``charges`` has the prices in whole numbers, ``catalog`` the full record,
-the search and ``cost``.
+a provider's response and its usage report, ``terms`` reads what a request asks for that changes its price, ``charges``
+has the prices in whole numbers, and ``catalog`` has the full record, the search and ``cost``.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from brim.models.overrides import report_window as report_window
     from brim.models.overrides import use as use
     from brim.models.overrides import window_from_error as window_from_error
+    from brim.models.terms import Terms as Terms
+    from brim.models.terms import read_terms as read_terms
     from brim.models.usage import Reported as Reported
     from brim.models.usage import Tokens as Tokens
     from brim.models.usage import read_response as read_response
@@ -39,5 +41,6 @@ __getattr__, __dir__ = exports(
     catalog="Model Price Tier cost model models",
     light="Light lookup",
     overrides="MemoryWindowStore WindowStore remember_in report_window use window_from_error",
+    terms="Terms read_terms",
     usage="Reported Tokens read_response read_usage",
 )

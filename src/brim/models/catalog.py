@@ -204,8 +204,9 @@ def cost(usage: object, model: str | Model | None = None, *, on: date | None = N
     object. *model* overrides the response's. *on* is the day of the request, today by default. The sum is exact and
     rounded up once. A counter that is 0 needs no price.
 
-    Sound, searches and the provider's own compactions are charged at their own prices. If another model answered a part
-    (``usage.iterations`` names it), or the price of the service tier is unknown, the cost is ``None``.
+    Sound, searches, OpenAI's own tools and the provider's compactions are charged at their own prices. If another
+    model answered a part (``usage.iterations`` names it), or the price of the service tier is unknown, the cost is
+    ``None``.
 
     Cache writes without their own price are charged as input if the report has OpenAI's form, as OpenAI does.
 
@@ -229,7 +230,7 @@ def _charges(model: Model) -> Charges:
     for price in model.prices:
         tiers = [{**_row(tier), "above": tier.above} for tier in price.tiers]
         rows.append({**_row(price), "from": price.since.isoformat() if price.since else None, "tiers": tiers})
-    return Charges(rows, {name: f"{factor:f}" for name, factor in model.factors})
+    return Charges(rows, {name: f"{factor:f}" for name, factor in model.factors}, model.name)
 
 
 def _row(rates: Rates) -> dict[str, str]:

@@ -42,11 +42,15 @@ _LAST = 32_503_680_000.0
 
 
 class Charges:
-    """The prices of one model: *rows*, oldest first, and the *factors* that change the whole price."""
+    """The prices of one model: *rows*, oldest first, and the *factors* that change the whole price.
 
-    __slots__ = ("_factors", "_rows")
+    *name* is the model's, for tools whose fee depends on it.
+    """
 
-    def __init__(self, rows: list[Row], factors: Mapping[str, str]) -> None:
+    __slots__ = ("_factors", "_name", "_rows")
+
+    def __init__(self, rows: list[Row], factors: Mapping[str, str], name: str = "") -> None:
+        self._name = name
         self._rows = [(_day(row.get("from")), _tiers(row)) for row in rows]
         self._factors = {name: _exact(factor) for name, factor in factors.items()}
 
@@ -68,7 +72,22 @@ class Charges:
             if found is None:
                 return None
             over, under = over * found[1] + found[0] * under, under * found[1]
-        return -(-over // under)
+        fees = self._tool_fees(tokens)
+        return None if fees is None else fees - (-over // under)
+
+    def _tool_fees(self, tokens: Tokens) -> int | None:
+        """Return the micro-dollars for tools that the provider ran; None if a fee is unknown."""
+        if not tokens.tool_uses:
+            return 0
+        from brim.models.terms import tool_fee
+
+        total = 0
+        for kind, uses in tokens.tool_uses:
+            fee = tool_fee(kind, self._name)
+            if fee is None:
+                return None
+            total += uses * fee
+        return total
 
     def tiers(self, day: Day, factors: Iterable[str]) -> Tiers | None:
         """Return the rates on *day* for what is multiplied by *factors*.
@@ -122,7 +141,7 @@ def charges_of(name: str) -> Charges:
 
     Never raises, whatever the text.
     """
-    return Charges(*priced(find(name)))
+    return Charges(*priced(find(name)), name)
 
 
 def priced(found: Found) -> tuple[list[Row], Mapping[str, str]]:

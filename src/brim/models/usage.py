@@ -40,6 +40,8 @@ class Tokens(Record):
     """What has a price of its own: tokens of sound in ``input`` and in ``output``, and searches; empty if nothing."""
     compactions: tuple[Tokens, ...] = ()
     """Requests that the provider made to compact the conversation: they are charged, but not part of the prompt."""
+    tool_uses: tuple[tuple[str, int], ...] = ()
+    """How often the provider ran each tool that has a fee of its own: OpenAI's, by their kinds."""
 
     @property
     def fresh(self) -> int:
@@ -50,7 +52,7 @@ class Tokens(Record):
     @property
     def is_nothing(self) -> bool:
         """Whether nothing was used that could cost anything."""
-        return not (self.prompt or self.output or self.extras or self.compactions)
+        return not (self.prompt or self.output or self.extras or self.compactions or self.tool_uses)
 
     @property
     def prompt(self) -> int:
@@ -70,7 +72,7 @@ def read_usage(usage: object) -> Tokens:
     has = _Report(usage)
     if inner := has.first("usage", "usageMetadata", "usage_metadata"):
         tokens = read_usage(has.get(inner))
-        return tokens.replace(factors=tokens.factors or _factors(has))
+        return tokens.replace(factors=tokens.factors or _factors(has), tool_uses=_tool_uses(has))
     if has.first("promptTokenCount", "candidatesTokenCount", "prompt_token_count", "candidates_token_count"):
         return _gemini(has)
     if has.first("prompt_tokens", "completion_tokens"):
@@ -175,7 +177,8 @@ def _openai(has: _Report, prompt: str, output: str, cached: tuple[str, ...], cac
     written = details.count("cache_write_tokens", "cache_creation_tokens") or has.count(cache_written)
     fresh = max(0, has.count(prompt) - read - written)
     heard, spoken = details.count("audio_tokens"), has.part(f"{output}_details").count("audio_tokens")
-    extras = _extras(heard, spoken, 0)
+    # LiteLLM reports the searches of Claude in OpenAI's form.
+    extras = _extras(heard, spoken, has.part("server_tool_use").count("web_search_requests"))
     return Tokens(fresh, has.count(output), read, written, writes_are_input=True, factors=_factors(has), extras=extras)
 
 
@@ -201,6 +204,35 @@ def _factors(has: _Report) -> tuple[str, ...]:
     return tuple(sign for sign in signs if sign)
 
 
+def _tool_uses(response: _Report) -> tuple[tuple[str, int], ...]:
+    """Return how often a response of OpenAI's Responses API used each tool with a fee."""
+    kinds = [tool.text("type") for tool in response.parts("tools")]
+    is_preview = any(kind.startswith("web_search_preview") for kind in kinds)
+    counts: dict[str, int] = {}
+    containers: set[str] = set()
+    for item in response.parts("output"):
+        kind = item.text("type")
+        if kind == "web_search_call" and item.part("action").text("type") in ("", "search"):
+            name = "web_search_preview" if is_preview else "web_search"
+            counts[name] = counts.get(name, 0) + 1
+        elif kind == "file_search_call":
+            counts["file_search"] = counts.get("file_search", 0) + 1
+        elif kind == "code_interpreter_call":
+            containers.add(item.text("container_id"))
+    if containers:
+        counts[_container(response)] = len(containers)
+    return tuple(counts.items())
+
+
+def _container(response: _Report) -> str:
+    """Return the kind of the container that a response used, by its memory."""
+    for tool in response.parts("tools"):
+        memory = tool.part("container").text("memory_limit")
+        if memory not in ("", "1g"):
+            return f"code_interpreter_{memory}"
+    return "code_interpreter"
+
+
 # Whole responses ------------------------------------------------------------------------------------------------------
 
 _MODELS = ("model", "model_version", "modelVersion", "model_name")
@@ -215,6 +247,8 @@ class Reported(Record):
     """The model that answered; empty if the response doesn't say."""
     request_id: str = ""
     """The provider's id of the response; empty if it has none."""
+    reports_tools: bool = False
+    """Whether it says how often the provider ran tools."""
 
 
 def read_response(response: object) -> Reported:
@@ -235,9 +269,16 @@ def read_response(response: object) -> Reported:
     except InputError as error:
         what = type(response).__name__
         raise InputError(f"{what}: can't read its usage: give the provider's whole response ({error})") from None
-    return Reported(
-        tokens, _first(response, *_MODELS) or _first(metadata, "model_name", "model"), _first(response, *_IDS)
-    )
+    model = _first(response, *_MODELS) or _first(metadata, "model_name", "model")
+    return Reported(tokens, model, _first(response, *_IDS), _reports_tools(response))
+
+
+def _reports_tools(response: object) -> bool:
+    """Whether *response* says how often the provider ran tools: Anthropic's messages and OpenAI's Responses do."""
+    if _field(response, "type") == "message" or _field(response, "object") == "response":
+        return True
+    usage = _field(response, "usage")
+    return _field(usage, "server_tool_use") is not None
 
 
 def _first(holder: object, *names: str) -> str:

@@ -13,6 +13,7 @@ from itertools import groupby
 from typing import Any
 
 from brim.tokens.messages.frameworks import as_blocks, call_block, result_block
+from brim.tokens.messages.request import without_options
 
 Block = dict[str, Any]
 Request = dict[str, Any]
@@ -173,9 +174,20 @@ def anthropic_request(messages: Sequence[Any], tools: Sequence[Any] | None) -> R
     request: Request = {"messages": [{"role": each["role"], "content": _bare(each["content"])} for each in turns]}
     if system:
         request["system"] = _bare(system)
-    if tools:
-        request["tools"] = [_anthropic_tool(tool) for tool in functions(tools)]
+    definitions, choice = _tools_and_choice(tools)
+    if definitions:
+        request["tools"] = [_anthropic_tool(tool) for tool in functions(definitions)]
+    if definitions and isinstance(choice, Mapping):
+        request["tool_choice"] = dict(choice)
     return request
+
+
+def _tools_and_choice(tools: Sequence[Any] | None) -> tuple[list[Any], Any]:
+    """Return the definitions of *tools*, and the choice among them that ``with_options`` put there."""
+    definitions, choice, schema = without_options(tools)
+    if schema is not None:
+        raise Unconvertible("the schema of an answer: endpoints have different fields for it")
+    return list(definitions or ()), choice  # type: ignore[call-overload]
 
 
 def openai_request(messages: Sequence[Any], tools: Sequence[Any] | None) -> Request:
@@ -192,10 +204,14 @@ def openai_request(messages: Sequence[Any], tools: Sequence[Any] | None) -> Requ
             else:
                 items.append({"role": role, "content": _bare([_openai_part(block, role) for block in group])})
     request: Request = {"input": items}
-    if tools:
+    definitions, choice = _tools_and_choice(tools)
+    if definitions:
         request["tools"] = [
-            {"type": "function", **tool["function"]} if "function" in tool else tool for tool in functions(tools)
+            {"type": "function", **tool["function"]} if "function" in tool else tool for tool in functions(definitions)
         ]
+    if definitions and choice is not None:
+        function = choice.get("function") if isinstance(choice, Mapping) else None
+        request["tool_choice"] = {"type": "function", **function} if isinstance(function, Mapping) else choice
     return request
 
 
@@ -217,8 +233,9 @@ def gemini_request(messages: Sequence[Any], tools: Sequence[Any] | None) -> Requ
     request: Request = {"contents": contents}
     if system:
         request["systemInstruction"] = {"parts": system}
-    if tools:
-        found = list(functions(tools, split=False))
+    definitions, _ = _tools_and_choice(tools)
+    if definitions:
+        found = list(functions(definitions, split=False))
         declared = [_gemini_function(tool["function"]) for tool in found if "function" in tool]
         request["tools"] = [tool for tool in found if "function" not in tool]
         request["tools"] += [{"functionDeclarations": declared}] if declared else []

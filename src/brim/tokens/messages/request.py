@@ -16,13 +16,16 @@ from brim.tokens.messages.schemas import add_output_schema, add_tools
 from brim.tokens.messages.tally import Ledger
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any
 
     from brim.tokens.messages.rules import Framing
     from brim.tokens.messages.tally import Tally
 
 _BODIES = ("messages", "input", "contents")
 _SYSTEMS = ("system", "instructions", "systemInstruction", "system_instruction")
+TOOL_CHOICE = "brim.tool_choice"
+OUTPUT_SCHEMA = "brim.output_schema"
 READABLE = "dicts, or objects of openai, anthropic, google-genai, langchain or pydantic-ai"
 """The messages that brim reads."""
 
@@ -31,10 +34,9 @@ class Request:
     """What a request sends: ``messages``, ``system``, ``tools``, the ``choice`` of tools, and an output ``schema``."""
 
     def __init__(self, messages: list[object], tools: object) -> None:
-        self.messages, self.tools = messages, tools
+        self.messages = messages
         self.system: list[object] = []
-        self.choice: object = None
-        self.schema: object = None
+        self.tools, self.choice, self.schema = without_options(tools)
 
 
 def split(given: object, tools: object) -> Request:
@@ -63,13 +65,50 @@ def _body(body: object, inner: object, tools: object) -> Request:
     request.system = [found for holder in holders for name in _SYSTEMS if (found := get(holder, name)) is not None]
     if tools is None:
         request.tools = [found for holder in holders for name in ("tools", "functions") if (found := get(holder, name))]
-    request.choice = first(body, "tool_choice", "function_call")
-    generation = get(body, "generationConfig") or get(body, "generation_config") or config
-    formats = get(get(body, "text"), "format"), get(body, "output_format"), get(get(body, "output_config"), "format")
-    schemas = [get(get(body, "response_format"), "json_schema"), *(get(each, "schema") for each in formats)]
-    schemas.append(first(generation, "responseSchema", "response_schema", "responseJsonSchema"))
-    request.schema = next(filter(None, schemas), None)
+    request.choice = request.choice or first(body, "tool_choice", "function_call")
+    request.schema = request.schema or _schema(body)
     return request
+
+
+def _schema(body: object) -> object:
+    """Return the schema that the answer to a request must follow; None if it has none."""
+    generation = get(body, "generationConfig") or get(body, "generation_config") or get(body, "config")
+    formats = get(get(body, "text"), "format"), get(body, "output_format"), get(get(body, "output_config"), "format")
+    schemas = [get(get(body, "response_format"), "json_schema"), *(get(form, "schema") for form in formats)]
+    schemas.append(first(generation, "responseSchema", "response_schema", "responseJsonSchema"))
+    return next(filter(None, schemas), None)
+
+
+def with_options(tools: Sequence[Any] | None, options: Mapping[str, Any]) -> Sequence[Any] | None:
+    """Return *tools* and what else in a request is counted with them: the choice of a tool, and the answer's schema.
+
+    Counters take messages and tools. So these come as two more entries, which only ``split`` and the writers of API
+    requests know.
+    """
+    more: list[dict[str, Any]] = []
+    choice = first(options, "tool_choice", "function_call")
+    if choice is not None:
+        more.append({TOOL_CHOICE: choice})
+    schema = _schema(options)
+    if schema is not None:
+        more.append({OUTPUT_SCHEMA: schema})
+    return [*(tools or ()), *more] if more else tools
+
+
+def without_options(tools: object) -> tuple[object, object, object]:
+    """Return the tools, the choice and the schema that ``with_options`` joined."""
+    if not is_sequence(tools):
+        return tools, None, None
+    definitions: list[object] = []
+    choice = schema = None
+    for tool in tools:  # type: ignore[attr-defined]
+        if is_mapping(tool) and TOOL_CHOICE in tool:
+            choice = tool[TOOL_CHOICE]
+        elif is_mapping(tool) and OUTPUT_SCHEMA in tool:
+            schema = tool[OUTPUT_SCHEMA]
+        else:
+            definitions.append(tool)
+    return definitions, choice, schema
 
 
 def _iterate(given: object) -> list[object]:

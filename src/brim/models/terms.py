@@ -1,0 +1,300 @@
+"""The terms of a request: what it asks for that changes its price.
+
+A service tier, a fast mode or a region multiplies the price. Sound has rates of its own. Tools that the provider runs
+have a fee for each use, and the model reads the prompt again after each. ``read_terms`` reads all of that from a
+request, so that a reservation is the most that the request can cost.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from brim.files import data_rows
+from brim.record import Value
+
+CHEAPER_TIERS = ("flex", "batch")
+"""Tiers that cost less than the standard one. A provider may answer with the standard tier, so that is reserved."""
+STANDARD = ("", "auto", "default", "standard", "standard_only", "global", "not_available")
+"""Values of a tier, a speed or a region that don't change the price."""
+OPEN = ("", "auto")
+"""Values that leave the choice to the provider's settings for the project."""
+ANTHROPIC_ROUNDS = 10
+"""How often Claude is called in one request while tools run on the server: ``data/server_tools.tsv`` has the source."""
+FREES_CODE_EXECUTION = ("web_search_20260209", "web_fetch_20260209")
+"""Tools that make code execution free; so do their later versions."""
+CLIENT_TOOLS = (
+    "apply_patch",
+    "bash",
+    "computer",
+    "computer_use",
+    "computer_use_preview",
+    "custom",
+    "function",
+    "local_shell",
+    "memory",
+    "namespace",
+    "str_replace_based_edit_tool",
+    "text_editor",
+)
+"""Kinds of tools that the client runs: they cost nothing but tokens."""
+
+_DATE = re.compile(r"_(\d{8}|\d{4}_\d\d_\d\d)$")
+_SCHEMAS = ("parameters", "input_schema", "inputSchema", "function", "function_declarations", "functionDeclarations")
+_DEEPEST = 6
+
+
+@dataclass(frozen=True, slots=True)
+class ServerTool(Value):
+    """One line of ``data/server_tools.tsv``: a tool that the provider runs."""
+
+    api: str
+    kind: str
+    models: str
+    fee: str
+    """US dollars, ``model`` for the model's own rate of searches, or ``?`` if nothing limits it."""
+    per: str
+    """``use``, or ``request`` if it's charged once."""
+    field: str
+    """The field of a request that limits the uses; ``-`` if there is none."""
+    most: str
+    """The documented maximum of uses without that field; ``-`` if there is none."""
+    rereads: str
+    """``yes`` if the model reads the prompt again after a use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms(Value):
+    """What a request asks for that changes its price."""
+
+    service_tier: str = ""
+    speed: str = ""
+    inference_geo: str = ""
+    hears: bool = False
+    """Whether the prompt may hold sound."""
+    speaks: bool = False
+    """Whether the answer may be sound."""
+    searches: int = 0
+    """The most searches that are charged at the model's own rate."""
+    tool_uses: tuple[tuple[str, int], ...] = ()
+    """The most uses of each tool with a fee of its own."""
+    prompts: int = 1
+    """How often the model may read a prompt: once more after each use of a tool that the provider runs."""
+    tool_cost: int | None = None
+    """The most that the provider's tools may cost, in micro-dollars, if the caller says so."""
+    has_hidden_fee: bool = False
+    """Whether a tool has a fee that no response reports."""
+    unlimited: str = ""
+    """Why no maximum is known, and which parameter sets one; empty if there is a maximum."""
+    standing: tuple[str, ...] = ()
+    """What multiplied the price of an earlier answer although its request didn't ask for it."""
+
+    @property
+    def factors(self) -> tuple[str, ...]:
+        """What multiplies the price, by the names in the table of models."""
+        names = [name for name in (self.service_tier, self.speed) if name not in (*STANDARD, *CHEAPER_TIERS)]
+        if self.inference_geo == "us":
+            names.append("us")
+        for name in self.standing:
+            chosen_here = self.inference_geo if name == "us" else self.service_tier
+            if chosen_here in OPEN and name not in names:
+                names.append(name)
+        return tuple(names)
+
+    @property
+    def has_server_tools(self) -> bool:
+        """Whether the provider may run tools."""
+        return bool(self.searches or self.tool_uses or self.prompts > 1 or self.unlimited)
+
+    def with_tool_cost(self, amount: int) -> Terms:
+        """Return these terms with *amount* as the most that the provider's tools cost."""
+        return replace(self, tool_cost=amount, searches=0, tool_uses=(), prompts=1, unlimited="")
+
+
+def read_terms(
+    options: Mapping[str, Any], model: str, tools: Iterable[Any] | None = None, messages: Iterable[Any] = ()
+) -> Terms:
+    """Return the terms of a request to *model*: its *tools*, its *messages* and all its other fields."""
+    uses = _ServerToolUses(options, model)
+    uses.add_tools([*(tools or ()), *_implied_tools(options, model)])
+    modalities = options.get("modalities") or options.get("response_modalities") or ()
+    return Terms(
+        service_tier=_word(options.get("service_tier")),
+        speed=_word(options.get("speed")),
+        inference_geo=_word(options.get("inference_geo")),
+        hears=any(_has_sound(message) for message in messages),
+        speaks=any(_word(modality) == "audio" for modality in modalities),
+        searches=uses.searches,
+        tool_uses=tuple(uses.with_fee.items()),
+        prompts=uses.prompts,
+        has_hidden_fee=uses.has_hidden_fee,
+        unlimited=uses.unlimited,
+    )
+
+
+class _ServerToolUses:
+    """Adds up how often the provider may run tools in one request."""
+
+    def __init__(self, options: Mapping[str, Any], model: str) -> None:
+        self._options = options
+        self._model = model
+        self._api = api_of(model)
+        self._rounds = 0
+        self.searches = 0
+        self.with_fee: dict[str, int] = {}
+        self.has_hidden_fee = False
+        self.unlimited = ""
+
+    @property
+    def prompts(self) -> int:
+        """How often the model may read a prompt."""
+        if self._api == "anthropic":
+            return min(1 + self._rounds, ANTHROPIC_ROUNDS)
+        return 1 + self._rounds
+
+    def add_tools(self, tools: Sequence[Any]) -> None:
+        """Add the uses of *tools*."""
+        has_free_code = any(_frees_code_execution(tool) for tool in tools)
+        shared_rounds = 0
+        for definition in tools:
+            kind = kind_of(definition)
+            if not kind or (kind == "code_execution" and self._api == "anthropic" and has_free_code):
+                continue
+            tool = server_tool(self._api, kind, self._model)
+            if tool is None or tool.fee == "?":
+                self.has_hidden_fee = True
+                self.unlimited = f"nothing says what the tool {kind!r} costs at most: set tool_usd of the guard"
+                continue
+            uses = self._most_uses(tool, definition)
+            if uses is None:
+                where = f"{tool.field} of the request" if tool.field == "max_tool_calls" else f"its {tool.field}"
+                self.unlimited = f"nothing limits the tool {kind!r}: set {where}, or tool_usd of the guard"
+                continue
+            self._add_fee(tool, uses)
+            if tool.rereads == "no":
+                continue
+            if tool.field == "max_tool_calls":  # one limit for all tools of the request
+                shared_rounds = uses
+            else:
+                self._rounds += uses
+        self._rounds += shared_rounds
+
+    def _most_uses(self, tool: ServerTool, definition: Any) -> int | None:
+        """Return how often *tool* can run; None if nothing limits it."""
+        value = None
+        if tool.field == "max_tool_calls":
+            value = self._options.get("max_tool_calls")
+        elif tool.field != "-":
+            value = _get(definition, tool.field)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return max(0, value)
+        return None if tool.most == "-" else int(tool.most)
+
+    def _add_fee(self, tool: ServerTool, uses: int) -> None:
+        if tool.fee == "0":
+            return
+        charged_uses = min(uses, 1) if tool.per == "request" else uses
+        if tool.fee == "model":
+            self.searches += charged_uses
+        else:
+            self.with_fee[tool.kind] = self.with_fee.get(tool.kind, 0) + charged_uses
+
+
+@cache
+def server_tools() -> tuple[ServerTool, ...]:
+    """Return every tool that a provider is known to run."""
+    return tuple(ServerTool(*row) for row in data_rows(__file__, "server_tools.tsv"))
+
+
+def server_tool(api: str, kind: str, model: str) -> ServerTool | None:
+    """Return the tool *kind* of *api* for *model*; None if it isn't known."""
+    name = model.lower().rpartition("/")[2]
+    for tool in server_tools():
+        if (tool.api, tool.kind) == (api, kind) and (tool.models == "*" or name.startswith(tool.models)):
+            return tool
+    return None
+
+
+def tool_fee(kind: str, model: str) -> int | None:
+    """Return what one use of OpenAI's tool *kind* costs, in micro-dollars; None if that isn't known."""
+    tool = server_tool("openai", kind, model)
+    if tool is None or tool.fee in ("model", "?"):
+        return None
+    whole, _, places = tool.fee.partition(".")
+    return int(whole + places.ljust(6, "0")[:6])
+
+
+def api_of(model: str) -> str:
+    """Return whose tools *model* is given."""
+    name = model.lower()
+    if "claude" in name:
+        return "anthropic"
+    return "gemini" if "gemini" in name else "openai"
+
+
+def kind_of(tool: Any) -> str:
+    """Return the kind of a tool that the provider runs, without its date; empty if the client runs it."""
+    if any(_get(tool, name) is not None for name in _SCHEMAS):
+        return ""
+    kind = _DATE.sub("", _word(_get(tool, "type")))
+    if not kind and isinstance(tool, Mapping) and "name" not in tool and len(tool) == 1:
+        kind = _snake_case(next(iter(tool)))  # Gemini's {"googleSearch": {}}
+    if kind == "shell":
+        kind = "code_interpreter" if _word(_get(_get(tool, "environment"), "type")).startswith("container") else ""
+    if kind == "code_interpreter":
+        memory = _word(_get(_get(tool, "container"), "memory_limit"))
+        return f"{kind}_{memory}" if memory not in ("", "1g") else kind
+    return "" if kind in CLIENT_TOOLS else kind
+
+
+def _implied_tools(options: Mapping[str, Any], model: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the tools that a request gets from its other fields or from its model."""
+    if options.get("mcp_servers"):
+        yield {"type": "mcp_toolset"}
+    searches_by_itself = "-search-preview" in model or "-search-api" in model
+    if searches_by_itself:
+        yield {"type": "chat_search"}
+    elif options.get("web_search_options") is not None:
+        yield {"type": "web_search_options"}
+
+
+def _frees_code_execution(tool: Any) -> bool:
+    kind = _word(_get(tool, "type"))
+    return any(kind[:-8] == name[:-8] and kind >= name for name in FREES_CODE_EXECUTION)
+
+
+def _has_sound(part: Any, depth: int = 0) -> bool:
+    """Whether *part* of a request holds sound: films have a sound track."""
+    if part is None or isinstance(part, str | bytes | int | float) or depth > _DEEPEST:
+        return False
+    if isinstance(part, list | tuple):
+        return any(_has_sound(inner, depth + 1) for inner in part)
+    if _word(_get(part, "type")) in ("input_audio", "audio") or _get(part, "audio") is not None:
+        return True
+    for name in ("mime_type", "mimeType", "media_type"):
+        if _word(_get(part, name)).startswith(("audio/", "video/")):
+            return True
+    inner_names = ("content", "parts", "inline_data", "inlineData", "file_data", "fileData", "source")
+    return any(_has_sound(_get(part, name), depth + 1) for name in inner_names)
+
+
+def _snake_case(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+
+def _word(value: Any) -> str:
+    """Return *value* in lower case if it's a text or an enumeration of texts; otherwise an empty text."""
+    text = getattr(value, "value", value)
+    return text.lower() if isinstance(text, str) else ""
+
+
+def _get(holder: Any, name: str) -> Any:
+    if isinstance(holder, Mapping):
+        return holder.get(name)
+    try:
+        return getattr(holder, name, None)
+    except Exception:  # a property of a stranger's class can raise anything
+        return None
