@@ -282,3 +282,15 @@ def test_the_program_of_the_page_runs(model: Model, tmp_path: Path) -> None:
     model.script = parallel(3)
     assert said_by_program("openai", model, tmp_path) == "Done."
     assert len(model.answered) == 4
+
+
+def test_options_of_a_stream_are_kept_and_usage_is_asked_for(model: Model) -> None:
+    guard = Guard("gpt-4o", limit_usd=1)
+    client = wrap(openai.OpenAI(base_url=f"{model.url}/v1", api_key="x"), guard)
+    about: Any = {"model": "gpt-4o", "messages": HELLO, "stream": True}
+    chunks = list(client.chat.completions.create(**about, stream_options={"include_obfuscation": False}))
+    assert model.answered[-1].body["stream_options"] == {"include_obfuscation": False, "include_usage": True}
+    assert all(chunk.choices for chunk in chunks)  # the caller didn't ask for the chunk with the usage
+    found = guard.status()
+    assert found is not None
+    assert (found.reserved, found.spent) == (0, model.spent)
