@@ -1,87 +1,342 @@
-"""A reservation is the most that a call can cost, whatever the request asks for."""
+"""A hard limit: whatever a request asks for, its cost is at most what was reserved for it."""
 
 from __future__ import annotations
 
-from itertools import product
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from brim.errors import UnknownPrice
+from brim.errors import InputError, LimitReached, UnknownPrice
 from brim.guard import Guard
+from brim.models import cost, lookup
+from brim.spend.money import DOLLAR
+from brim.store import open_ledger
 
-CLAUDE = "claude-sonnet-4-6"
-GPT = "gpt-5"
-HELLO: list[Any] = [{"role": "user", "content": "Hello, what is new today?"}]
-
-
-def status(guard: Guard) -> Any:
-    found = guard.status()
-    assert found is not None
-    return found
-
-
-def claude_answer(prompt: int, output: int, *, searches: int = 0, **more: Any) -> dict[str, Any]:
-    usage = {"input_tokens": prompt, "output_tokens": output, "server_tool_use": {"web_search_requests": searches}}
-    return {"id": "msg_1", "type": "message", "model": CLAUDE, "content": [], "usage": {**usage, **more}}
+CLAUDE = "claude-opus-5-5"
+PROMPT: list[Any] = [{"role": "user", "content": "What is new? " * 50}]
+SOUND: list[Any] = [
+    {"role": "user", "content": [{"type": "input_audio", "input_audio": {"data": "AAAA" * 900, "format": "wav"}}]}
+]
 
 
-def gpt_answer(prompt: int, output: int, tier: str) -> dict[str, Any]:
-    usage = {"prompt_tokens": prompt, "completion_tokens": output, "total_tokens": prompt + output}
-    return {"id": "chat_1", "object": "chat.completion", "model": GPT, "service_tier": tier, "usage": usage}
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Any]:
+    with open_ledger(f"{tmp_path}/spend.db") as opened:
+        yield opened
 
 
-@pytest.mark.parametrize(("tier", "answers"), list(product(["default", "priority", "flex"], [1, 3])))
-def test_service_tiers_and_several_answers_are_reserved(tier: str, answers: int) -> None:
-    guard = Guard(GPT, limit_usd=1, max_output=500)
-    with guard.call(HELLO, answers=answers, options={"service_tier": tier}) as call:
-        call.done(gpt_answer(int(call.tokens), 500 * answers, tier))
-        assert call.cost is not None
-        assert 0 < call.cost <= call.reserved
+def search(max_uses: int | None = None) -> dict[str, Any]:
+    tool = {"type": "web_search_20250305", "name": "web_search"}
+    return tool if max_uses is None else {**tool, "max_uses": max_uses}
 
 
-def test_the_priority_tier_reserves_more_than_the_default() -> None:
-    guard = Guard(GPT, limit_usd=1, max_output=500)
-    reserved = {}
-    for tier in ("default", "priority", "flex"):
-        with guard.call(HELLO, options={"service_tier": tier}) as call:
-            reserved[tier] = call.reserved
-            call.release()
-    assert reserved["flex"] <= reserved["default"] < reserved["priority"]
+def anthropic_response(model: str, prompt: int, output: int, **usage: Any) -> dict[str, Any]:
+    """Return an answer to a prompt that was written to the cache."""
+    counts = {"input_tokens": 0, "cache_creation_input_tokens": prompt, "output_tokens": output}
+    return {"type": "message", "model": model, "usage": {**counts, **usage}}
 
 
-@pytest.mark.parametrize("uses", [1, 10])
-def test_searches_are_reserved(uses: int) -> None:
-    guard = Guard(CLAUDE, limit_usd=100, max_output=500)
-    search = {"type": "web_search_20250305", "name": "web_search", "max_uses": uses}
-    with guard.call(HELLO, tools=[search]) as call:
-        assert call.reserved >= uses * 10_000  # a search costs a cent
-        call.done(claude_answer(int(call.tokens), 500, searches=uses))
+def chat_response(model: str, prompt: int, output: int, tier: str | None = None, **details: int) -> dict[str, Any]:
+    """Return a chat completion; *details* are tokens of sound."""
+    usage = {
+        "prompt_tokens": prompt,
+        "completion_tokens": output,
+        "prompt_tokens_details": {"audio_tokens": details.get("heard", 0)},
+        "completion_tokens_details": {"audio_tokens": details.get("spoken", 0)},
+    }
+    return {"object": "chat.completion", "model": model, "usage": usage, "service_tier": tier}
+
+
+def response_with(model: str, prompt: int, output: int, *items: dict[str, Any], **about: Any) -> dict[str, Any]:
+    """Return a response of OpenAI's Responses API with *items* in its output."""
+    usage = {"input_tokens": prompt, "output_tokens": output, "input_tokens_details": {"cached_tokens": 0}}
+    return {"object": "response", "model": model, "usage": usage, "output": list(items), "tools": [], **about}
+
+
+# Property: settled <= reserved, spent <= limit ------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    model=st.sampled_from(("claude-opus-5-5", "claude-opus-4-6", "claude-sonnet-4-5", "claude-haiku-4-5")),
+    speed=st.sampled_from((None, "standard", "fast")),
+    region=st.sampled_from((None, "global", "us")),
+    max_uses=st.sampled_from((None, 0, 1, 3, 10, 25)),
+    limit=st.integers(1, 90 * DOLLAR),
+    max_output=st.integers(1, 8_000),
+    hour=st.booleans(),
+)
+def test_claude_never_costs_more_than_was_reserved(
+    model: str, speed: str | None, region: str | None, max_uses: int | None, limit: int, max_output: int, hour: bool
+) -> None:
+    asked = {"speed": speed, "inference_geo": region}
+    options = {name: value for name, value in asked.items() if value is not None}
+    tools = None if max_uses is None else [search(max_uses)]
+    block: dict[str, Any] = {"type": "text", "text": "What is new? " * 50}
+    if hour:
+        block["cache_control"] = {"type": "ephemeral", "ttl": "1h"}
+    rounds = min(10, 1 + (max_uses or 0))
+    with tempfile.TemporaryDirectory() as folder, open_ledger(f"{folder}/spend.db") as ledger:
+        ledger.limit("shop", limit)
+        guard = Guard(model, ledger=ledger, scope="shop", max_output=max_output)
+        for _ in range(3):
+            try:
+                with guard.call([{"role": "user", "content": [block]}], tools=tools, options=options) as call:
+                    prompt = lookup(model).max_input * rounds if rounds > 1 else call.tokens.high
+                    written = {"ephemeral_1h_input_tokens": prompt} if hour else {}
+                    call.done(
+                        anthropic_response(
+                            model,
+                            prompt,
+                            call.max_output,
+                            cache_creation=written,
+                            server_tool_use={"web_search_requests": max_uses or 0},
+                            **options,
+                        )
+                    )
+            except (LimitReached, UnknownPrice):
+                break
+            assert call.cost is not None
+            assert call.cost <= call.reserved
+        assert ledger.status("shop").spent <= limit
+        assert ledger.status("shop").reserved == 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    model=st.sampled_from(("gpt-5", "gpt-4.1", "o3", "gpt-4o", "gpt-audio", "gpt-5.4")),
+    tier=st.sampled_from((None, "auto", "default", "flex", "priority", "scale")),
+    answered=st.sampled_from(("default", "asked")),
+    answers=st.integers(1, 5),
+    hears=st.booleans(),
+    speaks=st.booleans(),
+    limit=st.integers(1, 20 * DOLLAR),
+    max_output=st.integers(1, 8_000),
+)
+def test_chat_never_costs_more_than_was_reserved(
+    model: str,
+    tier: str | None,
+    answered: str,
+    answers: int,
+    hears: bool,
+    speaks: bool,
+    limit: int,
+    max_output: int,
+) -> None:
+    options: dict[str, Any] = {"n": answers, "modalities": ["text", "audio"] if speaks else ["text"]}
+    if tier is not None:
+        options["service_tier"] = tier
+    with tempfile.TemporaryDirectory() as folder, open_ledger(f"{folder}/spend.db") as ledger:
+        ledger.limit("shop", limit)
+        guard = Guard(model, ledger=ledger, scope="shop", max_output=max_output)
+        for _ in range(3):
+            try:
+                with guard.call(SOUND if hears else PROMPT, options=options) as call:
+                    served = tier if answered == "asked" else "default"
+                    output = call.max_output * answers
+                    heard = call.tokens.high if hears else 0
+                    spoken = output if speaks else 0
+                    prompt = call.tokens.high
+                    try:
+                        call.done(chat_response(model, prompt, output, served, heard=heard, spoken=spoken))
+                    except UnknownPrice:  # a cheaper tier without a price: the money stays reserved
+                        assert tier == "flex"
+                        break
+            except (LimitReached, UnknownPrice):
+                break
+            assert call.cost is not None
+            assert call.cost <= call.reserved
+        status = ledger.status("shop")
+        assert status.spent + status.reserved <= limit
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    model=st.sampled_from(("gpt-5", "gpt-4.1", "o3", "gpt-4o", "gpt-5.4")),
+    kind=st.sampled_from(("web_search", "web_search_preview", "web_search_2025_08_26", "file_search")),
+    with_code=st.booleans(),
+    calls=st.integers(0, 12),
+    limit=st.integers(1, 60 * DOLLAR),
+)
+def test_tools_of_openai_never_cost_more_than_was_reserved(
+    model: str, kind: str, with_code: bool, calls: int, limit: int
+) -> None:
+    tools: list[Any] = [{"type": kind}]
+    if with_code:
+        tools.append({"type": "code_interpreter", "container": {"type": "auto"}})
+    item = {"type": "file_search_call" if kind == "file_search" else "web_search_call"}
+    items = [item] * calls
+    if with_code and calls:
+        items = [*items[1:], {"type": "code_interpreter_call", "container_id": "cntr_1"}]
+    with tempfile.TemporaryDirectory() as folder, open_ledger(f"{folder}/spend.db") as ledger:
+        ledger.limit("shop", limit)
+        guard = Guard(model, ledger=ledger, scope="shop", max_output=1_000)
+        try:
+            with guard.call(PROMPT, tools=tools, options={"max_tool_calls": calls}) as call:
+                prompt = lookup(model).max_input * (1 + calls) if calls else call.tokens.high
+                call.done(response_with(model, prompt, call.max_output, *items, tools=tools))
+        except LimitReached:
+            return
         assert call.cost is not None
         assert call.cost <= call.reserved
-    assert status(guard).reserved == 0
+        assert ledger.status("shop").spent <= limit
 
 
-def test_ten_searches_do_not_go_over_a_small_limit() -> None:
-    guard = Guard(CLAUDE, limit_usd="0.05", max_output=500)
-    search = {"type": "web_search_20250305", "name": "web_search", "max_uses": 10}
-    with pytest.raises(Exception, match=r"limit|fit"), guard.call(HELLO, tools=[search]):
-        raise AssertionError("it was admitted")
-    assert status(guard).spent == status(guard).reserved == 0
+# What was measured ----------------------------------------------------------------------------------------------------
 
 
-def test_searches_without_a_maximum_are_refused_and_the_parameter_is_named() -> None:
-    guard = Guard(CLAUDE, limit_usd=1, max_output=500)
+def test_priority_costs_what_was_reserved(ledger: Any) -> None:
+    """Measured before: 140% of the limit."""
+    guard = Guard("gpt-4o", ledger=ledger, limit_usd="0.01", max_output=500)
     with (
-        pytest.raises(UnknownPrice, match="max_uses"),
-        guard.call(HELLO, tools=[{"type": "web_search_20250305", "name": "web_search"}]),
+        pytest.raises(LimitReached),
+        guard.call([{"role": "user", "content": "word " * 1_000}], options={"service_tier": "priority"}),
     ):
-        raise AssertionError("it was admitted")
-    assert status(guard).reserved == 0
+        pass
+    with guard.call(PROMPT, options={"service_tier": "priority"}) as call:
+        call.done(chat_response("gpt-4o", call.tokens.high, 500, "priority"))
+    assert call.cost == call.reserved
 
 
-def test_without_a_limit_nothing_is_refused() -> None:
-    with Guard(CLAUDE, max_output=500).call(
-        HELLO, tools=[{"type": "web_search_20250305", "name": "web_search"}]
-    ) as call:
+def test_ten_searches_are_reserved(ledger: Any) -> None:
+    """Measured before: 240% of the limit."""
+    guard = Guard(CLAUDE, ledger=ledger, max_output=1_000, tool_usd="0.25")
+    with guard.call(PROMPT, tools=[search(10)]) as call:
+        assert call.reserved >= 250_000
+        searches = {"web_search_requests": 10}
+        call.done(anthropic_response(CLAUDE, call.tokens.high, 1_000, server_tool_use=searches))
+    assert call.cost is not None
+    assert 100_000 < call.cost <= call.reserved
+
+
+# What has no maximum is refused before anything is sent ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "tools", "options", "parameter"),
+    [
+        (CLAUDE, [search()], {}, "max_uses"),
+        (CLAUDE, [{"type": "code_execution_20250825", "name": "code_execution"}], {}, "tool_usd"),
+        ("gpt-5", [{"type": "web_search"}], {}, "max_tool_calls"),
+        ("gpt-5", [{"type": "code_interpreter", "container": {"type": "auto"}}], {}, "max_tool_calls"),
+        ("gpt-5", [{"type": "image_generation"}], {"max_tool_calls": 1}, "tool_usd"),
+        ("gpt-5", None, {"web_search_options": {}}, "tool_usd"),
+        ("gemini-3-flash-preview", [{"google_search": {}}], {}, "tool_usd"),
+        ("gpt-5", None, {"service_tier": "scale"}, "service_tier"),
+        ("claude-sonnet-4-5", None, {"speed": "fast"}, "speed"),
+        ("gpt-4o", None, {"modalities": ["text", "audio"]}, "output_audio"),
+    ],
+)
+def test_a_request_without_a_maximum_is_refused(
+    ledger: Any, model: str, tools: Any, options: dict[str, Any], parameter: str
+) -> None:
+    with (
+        pytest.raises(UnknownPrice, match=parameter),
+        Guard(model, ledger=ledger).call(PROMPT, tools=tools, options=options),
+    ):
+        pass
+    assert ledger.status("agent").reserved == 0
+    with Guard(model).call(PROMPT, tools=tools, options=options) as call:  # no ledger, no limit
         assert call.reserved == 0
+
+
+def test_tool_usd_stands_in_for_a_maximum(ledger: Any) -> None:
+    tools = [{"type": "code_execution_20250825", "name": "code_execution"}]
+    guard = Guard(CLAUDE, ledger=ledger, max_output=100, tool_usd="0.20")
+    with guard.call(PROMPT, tools=tools) as call:
+        response = anthropic_response(CLAUDE, 200, 50)
+        call.done(response)
+    plain = cost(response)
+    assert plain is not None
+    assert call.cost == plain + 200_000  # no response reports what the container cost
+    with pytest.raises(InputError):
+        Guard(CLAUDE, ledger=ledger, tool_usd="much")
+
+
+def test_code_execution_is_free_beside_a_search(ledger: Any) -> None:
+    code = {"type": "code_execution_20250825", "name": "code_execution"}
+    tools = [{**search(1), "type": "web_search_20260209"}, code]
+    with Guard(CLAUDE, ledger=ledger, max_output=100).call(PROMPT, tools=tools) as call:
+        assert call.reserved
+
+
+def test_tools_that_the_client_runs_cost_nothing(ledger: Any) -> None:
+    guard = Guard(CLAUDE, ledger=ledger, max_output=100)
+    tools = [{"type": "bash_20250124", "name": "bash"}, {"type": "memory_20250818", "name": "memory"}]
+    with guard.call(PROMPT, tools=tools) as call:
+        assert call.reserved < 50_000
+
+
+# Settlement -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_response_that_says_nothing_about_tools_is_settled_with_all_of_them(ledger: Any) -> None:
+    guard = Guard("gpt-4o-search-preview", ledger=ledger, max_output=100)
+    with guard.call(PROMPT) as call:
+        response = chat_response("gpt-4o-search-preview", 200, 50)
+        call.done(response)
+    plain = cost(response)
+    assert plain is not None
+    assert call.cost == plain + 25_000
+
+
+def test_a_project_whose_standard_is_priority_is_reserved_at_that_price(ledger: Any) -> None:
+    guard = Guard("gpt-4.1", ledger=ledger, max_output=100)
+    with guard.call(PROMPT) as first:
+        first.done(chat_response("gpt-4.1", first.tokens.high, 100, "priority"))
+    with guard.call(PROMPT) as later:
+        later.done(chat_response("gpt-4.1", later.tokens.high, 100, "priority"))
+    assert later.cost is not None
+    assert later.cost <= later.reserved
+    with guard.call(PROMPT, options={"service_tier": "default"}) as plain:
+        plain.release()
+    assert plain.reserved < later.reserved
+
+
+def test_a_stream_of_responses_is_settled_with_its_tools(ledger: Any) -> None:
+    tools = [{"type": "web_search"}]
+    guard = Guard("gpt-5", ledger=ledger, max_output=100)
+    item = {"type": "web_search_call", "action": {"type": "search"}}
+    opened = {"type": "web_search_call", "action": {"type": "open_page"}}
+    response = response_with("gpt-5", 500, 50, item, item, opened, tools=tools, id="resp_1")
+    with guard.call(PROMPT, tools=tools, options={"max_tool_calls": 3}) as call:
+        list(call.stream([{"type": "response.completed", "response": response}]))
+    assert call.cost == cost(response)
+    assert call.cost == cost({**response, "output": []}) + 20_000  # type: ignore[operator]
+
+
+# Counting -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_named_tool_and_a_schema_are_counted() -> None:
+    parameters = {
+        "type": "object",
+        "properties": {
+            "search_query": {
+                "type": "string",
+                "description": "Query string to retrieve documents from azure search eg: 'Health care plan'",
+            }
+        },
+        "required": ["search_query"],
+    }
+    about = "Retrieve sources from the Azure AI Search index"
+    function = {"name": "search_sources", "description": about, "parameters": parameters}
+    tools = [{"type": "function", "function": function}]
+    messages = [{"role": "system", "content": "You are a bot."}]
+    named = {"type": "function", "function": {"name": "search_sources"}}
+    guard = Guard("gpt-3.5-turbo")
+    with (
+        guard.call(messages, tools=tools) as plain,
+        guard.call(messages, tools=tools, options={"tool_choice": named}) as chosen,
+    ):
+        assert (plain.tokens, chosen.tokens) == (66, 75)  # published: tests/tokens/messages/tool_counts.json
+        assert chosen.tools is tools
+    schema = {"type": "json_schema", "json_schema": {"name": "answer", "schema": parameters}}
+    for options in ({"response_format": schema}, {"text": {"format": {"type": "json_schema", "schema": parameters}}}):
+        with guard.call(messages, options=options) as call:
+            assert call.tokens > 30

@@ -233,7 +233,7 @@ class Guard:
         *messages*: then they are sent as they are, and money for a full window is reserved.
 
         *options* are the other fields of your request, by the names that the provider has for them. Those that change
-        what a call costs are reserved for (``service_tier``, ``speed``, ``inference_geo``, ``modalities``,
+        what a call costs are reserved for (``n``, ``service_tier``, ``speed``, ``inference_geo``, ``modalities``,
         ``max_tool_calls``), and those that take tokens are counted (``tool_choice``, ``response_format``). If nothing
         limits what the provider's own tools cost, entering the call raises ``UnknownPrice``.
         """
@@ -521,7 +521,8 @@ class Call(Generic[M]):
             prompt = window.max_input * terms.prompts
         output = fitted.max_output if self._billed_output is None else self._billed_output
         hour = any(_is_for_an_hour(part) for part in (fitted.system, self.tools, *fitted.messages))
-        return Quote(self.model, prompt, output, self._answers, hour, terms)
+        answers = max(self._answers, terms.answers)
+        return Quote(self.model, prompt, output, answers, hour, terms)
 
     def _terms(self, fitted: Fitted[M]) -> Terms:
         """Return what the request asks for that changes its price."""

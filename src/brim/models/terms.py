@@ -73,6 +73,8 @@ class Terms(Value):
     service_tier: str = ""
     speed: str = ""
     inference_geo: str = ""
+    answers: int = 1
+    """How many answers are asked for."""
     hears: bool = False
     """Whether the prompt may hold sound."""
     speaks: bool = False
@@ -125,6 +127,7 @@ def read_terms(
         service_tier=_word(options.get("service_tier")),
         speed=_word(options.get("speed")),
         inference_geo=_word(options.get("inference_geo")),
+        answers=_answers(options),
         hears=any(_has_sound(message) for message in messages),
         speaks=any(_word(modality) == "audio" for modality in modalities),
         searches=uses.searches,
@@ -248,6 +251,15 @@ def kind_of(tool: Any) -> str:
         memory = _word(_get(_get(tool, "container"), "memory_limit"))
         return f"{kind}_{memory}" if memory not in ("", "1g") else kind
     return "" if kind in CLIENT_TOOLS else kind
+
+
+def _answers(options: Mapping[str, Any]) -> int:
+    """Return how many answers a request asks for."""
+    for name in ("n", "candidate_count", "candidateCount"):
+        number = options.get(name)
+        if isinstance(number, int):
+            return max(1, number)
+    return 1
 
 
 def _implied_tools(options: Mapping[str, Any], model: str) -> Iterator[Mapping[str, Any]]:
