@@ -107,9 +107,13 @@ def layout_of(messages: Sequence[Any], provider: Provider | Literal["auto"], mod
         return Layout(whose, "anthropic" if whose in ("anthropic", "gemini") else "openai", framework)
     if provider == "auto":
         is_claude = _maker_of(model) == "anthropic"
-        has_system = is_claude and any(string(get(message, "role")) == "system" for message in messages)
+        has_system = is_claude and any(string(get(message, "role")) in INSTRUCTORS for message in messages)
         provider = found or ("anthropic" if is_claude and not has_system else "openai")
     return Layout(provider, provider)
+
+
+INSTRUCTORS = ("system", "developer")
+"""Roles that Anthropic's messages don't have."""
 
 
 def provider_of(messages: Sequence[Any], provider: Provider | Literal["auto"], model: str | None = None) -> Provider:
@@ -132,7 +136,7 @@ def _format_of(message: object) -> Provider | None:
     is_item = kind != "message" or any(each in ("input_text", "output_text", "refusal") for each in kinds)
     if kind in responses.TYPES and is_item:
         return "responses"
-    if filled(get(message, "tool_calls")) or role in ("tool", "function", "developer"):
+    if filled(get(message, "tool_calls")) or role in ("tool", "function"):
         return "openai"
     return next((BLOCKS[each] for each in kinds if each in BLOCKS), None)
 
