@@ -3,9 +3,9 @@
     pip download --no-deps litellm
     python scripts/build_models.py --litellm litellm-*.whl [--date YYYY-MM-DD] [--check]
 
-Reads litellm's registry (a JSON file in its wheel, or in the installed package) and genai-prices, which is installed,
-and the small rule files next to the table; writes models.json (every field), index.tsv (the few that the hot path needs) and disagreements.tsv (where
-the two registries differ). The same inputs, date and earlier table give the same bytes.
+Reads litellm's registry (a JSON file in its wheel, or in the installed package), genai-prices, which is installed, and
+the small rule files next to the table; writes models.json (every field), index.tsv (what the hot path needs) and
+disagreements.tsv (where the two registries differ). The same inputs, date and earlier table give the same bytes.
 
 A price row is never overwritten: when a price has changed since the table that is there, a row from the build date on
 is added below it.

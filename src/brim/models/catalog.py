@@ -111,8 +111,8 @@ class Model(Value):
     prices: tuple[Price, ...]
     """Oldest first; empty if unknown."""
     factors: tuple[tuple[str, Decimal], ...] = ()
-    """What the price is multiplied by for ``batch`` requests, ``fast`` mode, ``us``-only inference and the service tiers
-    ``flex`` and ``priority``, where one factor gives all their prices; other tiers are in ``Price.services``."""
+    """What the price is multiplied by for ``batch`` requests, ``fast`` mode, ``us``-only inference and service tiers,
+    where one factor gives all their prices; the others are in ``Price.services``."""
     resolved: bool
     """Whether the name and its window are known; if not, the values are the nearest family's."""
     binds_thinking: bool = False

@@ -94,7 +94,8 @@ class Charges:
 
         None if they are not known.
 
-        A service with rates of its own, such as ``flex``, has them in place of the standard ones. US-only inference costs more only where the table says so.
+        A service with rates of its own, such as ``flex``, has them in place of the standard ones.
+        US-only inference costs more only where the table says so.
         """
         row = next((row for row in reversed(self._rows) if row.since is None or row.since <= day), None)
         if row is None:
