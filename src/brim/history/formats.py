@@ -13,9 +13,9 @@ from brim.history.content import filled, listed
 from brim.history.entries import NO_FAULT, PROVIDERS, Entry, Provider
 from brim.history.receipt import Repaired, Violation
 from brim.history.repairs import KNOWN, Pass, Repair, Slot
-from brim.tokens.messages.fields import get, is_mapping, is_sequence, string
+from brim.tokens.messages.fields import get, is_mapping, string
 from brim.tokens.messages.frameworks import as_blocks, framework_of, has_system_text, langchain_role
-from brim.tokens.messages.parts import is_message
+from brim.tokens.messages.parts import has_gemini_parts, is_message
 from brim.tokens.messages.request import READABLE, described
 
 ROUNDS = 20
@@ -129,8 +129,9 @@ def _maker_of(model: str | None) -> Provider:
 
 def _format_of(message: object) -> Provider | None:
     role, kind = string(get(message, "role")), string(get(message, "type"))
-    is_content = is_sequence(get(message, "parts")) and get(message, "content") is None and role in gemini.ROLES
-    if role == "model" or is_content:
+    if role in gemini.ROLES and get(message, "content") is None and has_gemini_parts(message):
+        return "gemini"
+    if role == "model" and get(message, "parts") is None:
         return "gemini"
     kinds = [string(get(block, "type")) for block in listed(get(message, "content"))]
     is_item = kind != "message" or any(each in ("input_text", "output_text", "refusal") for each in kinds)
