@@ -41,7 +41,7 @@ def dataclass(cls=None, /, *, frozen=False, slots=False, kw_only=False, eq=True,
     def decorate(cls):
         fields = _collect_fields(cls, kw_only)
         cls.__dataclass_fields__ = fields
-        _add_methods(cls, fields, frozen, eq, repr)
+        _add_methods(cls, fields, frozen, slots, eq, repr)
         return _with_slots(cls, fields, frozen) if slots else cls
 
     return decorate if cls is None else decorate(cls)
@@ -54,7 +54,7 @@ def fields(class_or_instance):
 
 def replace(instance, /, **changes):
     """Return a copy of *instance* with other values in the fields of *changes*."""
-    if isinstance(instance, type):
+    if isinstance(instance, type) or not is_dataclass(instance):
         raise TypeError("replace() should be called on dataclass instances")
     for name in _fields_of(instance):
         if name not in changes:
@@ -100,9 +100,9 @@ def _collect_fields(cls, kw_only):
     return collected
 
 
-def _add_methods(cls, fields, frozen, eq, repr):
+def _add_methods(cls, fields, frozen, slots, eq, repr):
     own = cls.__dict__
-    methods = {"__init__": _init_method(cls, fields, frozen)}
+    methods = {"__init__": _init_method(cls, fields, frozen, slots)}
     if repr:
         methods["__repr__"] = _repr_method([field.name for field in fields.values() if field.repr])
     compared = tuple(field.name for field in fields.values() if field.compare)
@@ -120,13 +120,13 @@ def _add_methods(cls, fields, frozen, eq, repr):
         cls.__hash__ = _hash_method(compared) if frozen else None
 
 
-def _init_method(cls, fields, frozen):
+def _init_method(cls, fields, frozen, slots):
     names = tuple(fields)
     positional = tuple(name for name in names if not fields[name].kw_only)
     has_post_init = hasattr(cls, "__post_init__")
     store = object.__setattr__ if frozen else setattr
     # With a __dict__, and nothing that would have to see the value, all fields can be set at once.
-    at_once = cls.__dictoffset__ and (frozen or cls.__setattr__ is object.__setattr__)
+    at_once = cls.__dictoffset__ and not slots and (frozen or cls.__setattr__ is object.__setattr__)
     at_once = at_once and not any(hasattr(getattr(cls, name, None), "__set__") for name in names)
     all_positional = positional == names
 
