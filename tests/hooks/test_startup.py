@@ -67,7 +67,8 @@ def write(site: Path, home: Path) -> Path:
         path.write_bytes(kept.read_bytes())
         path.chmod(0o600)
         return path
-    code = "import sys; sys.path.append(sys.argv[1]); from brim._startup.writer import *; print(write_startup(sys.argv[2]))"
+    code = "import sys; sys.path.append(sys.argv[1]); import brim._startup.writer as writer; "
+    code += "print(writer.write_startup(sys.argv[2]))"
     assert python(code, site, home).strip() == str(path)
     shutil.copy(path, kept)
     return path
