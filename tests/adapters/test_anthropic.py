@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import anthropic
 import pytest
@@ -12,7 +12,7 @@ from brim.adapters.anthropic import brim_middleware
 from brim.behaviors import Behavior
 from brim.errors import LimitReached
 from brim.guard import Guard
-from tests.adapters.contract import MAX_OUTPUT, SYSTEM, TASK, Agent, Contract, Read, said_by_program
+from tests.adapters.contract import ANSWER, MAX_OUTPUT, NOT_JSON, SYSTEM, TASK, Agent, Contract, Read, said_by_program
 from tests.adapters.model import TOOL, Model, parallel
 
 pytestmark = pytest.mark.filterwarnings("ignore:The model:DeprecationWarning")
@@ -34,7 +34,7 @@ class ClaudeAgent(Agent):
 
     def asked(self, messages: list[Any]) -> dict[str, Any]:
         about = {"system": SYSTEM, "tools": TOOLS, "max_tokens": MAX_OUTPUT}
-        return {"model": self.name, "messages": messages, **about}
+        return {"model": self.name, "messages": messages, **about, **self.more}
 
     def go_on(self, messages: list[Any], response: Any, read_file: Read) -> str:
         messages.append({"role": "assistant", "content": response.content})
@@ -78,6 +78,13 @@ class ClaudeAgent(Agent):
 
 
 class TestMessages(Contract):
+    answer_schema: ClassVar[dict[str, Any]] = {"output_config": {"format": {"type": "json_schema", "schema": ANSWER}}}
+    named_tool: ClassVar[dict[str, Any]] = {"tool_choice": {"type": "tool", "name": TOOL}}
+    unsendable: ClassVar[dict[str, Any]] = {
+        "a body that isn't JSON": NOT_JSON,
+        "a header that HTTP doesn't allow": {"extra_headers": {"x-trace": "one\ntwo"}},
+    }
+
     def agent(self, url: str, **settings: Any) -> Agent:
         return ClaudeAgent(url, **settings)
 

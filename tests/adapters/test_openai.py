@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import openai
 import pytest
@@ -16,7 +16,19 @@ from brim.adapters.openai import wrap
 from brim.behaviors import Behavior
 from brim.errors import InputError, LimitReached
 from brim.guard import Guard
-from tests.adapters.contract import MAX_OUTPUT, SCOPE, SYSTEM, TARGET, TASK, Agent, Contract, Read, said_by_program
+from tests.adapters.contract import (
+    ANSWER,
+    MAX_OUTPUT,
+    NOT_JSON,
+    SCOPE,
+    SYSTEM,
+    TARGET,
+    TASK,
+    Agent,
+    Contract,
+    Read,
+    said_by_program,
+)
 from tests.adapters.model import TOOL, Model, parallel
 
 SCHEMA = {
@@ -44,7 +56,7 @@ class ChatAgent(Agent):
         self.client, self.later = clients(url, **settings)
 
     def asked(self, messages: list[Any]) -> dict[str, Any]:
-        return {"model": "gpt-4o", "messages": messages, "tools": CHAT_TOOLS}
+        return {"model": "gpt-4o", "messages": messages, "tools": CHAT_TOOLS, **self.more}
 
     def begin(self, task: str) -> list[Any]:
         return [{"role": "system", "content": SYSTEM}, {"role": "user", "content": task}]
@@ -97,7 +109,8 @@ class ItemAgent(Agent):
         self.client, self.later = clients(url, **settings)
 
     def asked(self, items: list[Any]) -> dict[str, Any]:
-        return {"model": "gpt-4o", "input": items, "instructions": SYSTEM, "tools": ITEM_TOOLS, "store": False}
+        about = {"input": items, "instructions": SYSTEM, "tools": ITEM_TOOLS, "store": False}
+        return {"model": "gpt-4o", **about, **self.more}
 
     def go_on(self, items: list[Any], response: Any, read_file: Read) -> str:
         items += response.output
@@ -139,11 +152,29 @@ class ItemAgent(Agent):
 
 
 class TestChat(Contract):
+    answer_schema: ClassVar[dict[str, Any]] = {
+        "response_format": {"type": "json_schema", "json_schema": {"name": "bug", "schema": ANSWER}}
+    }
+    named_tool: ClassVar[dict[str, Any]] = {"tool_choice": {"type": "function", "function": {"name": TOOL}}}
+    unsendable: ClassVar[dict[str, Any]] = {
+        "a body that isn't JSON": NOT_JSON,
+        "a header that HTTP doesn't allow": {"extra_headers": {"x-trace": "one\ntwo"}},
+    }
+
     def agent(self, url: str, **settings: Any) -> Agent:
         return ChatAgent(url, **settings)
 
 
 class TestResponses(Contract):
+    answer_schema: ClassVar[dict[str, Any]] = {
+        "text": {"format": {"type": "json_schema", "name": "bug", "schema": ANSWER}}
+    }
+    named_tool: ClassVar[dict[str, Any]] = {"tool_choice": {"type": "function", "name": TOOL}}
+    unsendable: ClassVar[dict[str, Any]] = {
+        "a body that isn't JSON": NOT_JSON,
+        "a header that HTTP doesn't allow": {"extra_headers": {"x-trace": "one\ntwo"}},
+    }
+
     def agent(self, url: str, **settings: Any) -> Agent:
         return ItemAgent(url, **settings)
 
