@@ -163,7 +163,8 @@ class Contract:
             self.go(agent, way)
         refused = found_in(raised.value, DoesNotFit)
         assert isinstance(refused, DoesNotFit)
-        return int(refused.fitted.tokens)
+        fitted: Any = refused.fitted
+        return int(fitted.tokens)
 
     def test_the_schema_of_an_answer_is_counted(self, model: Model, way: str) -> None:
         assert self.counted(model, way, self.answer_schema) > self.counted(model, way, {}) + 10

@@ -10,7 +10,7 @@ import pytest
 
 from brim.adapters.anthropic import brim_middleware
 from brim.behaviors import Behavior
-from brim.errors import LimitReached
+from brim.errors import LimitReached, UnknownPrice
 from brim.guard import Guard
 from tests.adapters.contract import ANSWER, MAX_OUTPUT, NOT_JSON, SYSTEM, TASK, Agent, Contract, Read, said_by_program
 from tests.adapters.model import TOOL, Model, parallel
@@ -139,6 +139,24 @@ def test_tokens_can_be_counted_when_the_limit_is_spent(model: Model) -> None:
     assert model.requests == []
     with pytest.raises(anthropic.NotFoundError):  # it was sent: this model has no such endpoint
         guarded.messages.count_tokens(model=MODEL, messages=HELLO)
+
+
+def test_regions_and_tools_of_the_provider_are_reserved_for(model: Model) -> None:
+    about: Any = {"model": "claude-sonnet-4-6", "messages": HELLO, "max_tokens": 1_000}
+
+    def reserved(**more: Any) -> int:
+        with pytest.raises(LimitReached) as refused:
+            client(model, limit_usd=0).messages.create(**about, **more)
+        return refused.value.amount
+
+    def search(**more: Any) -> dict[str, Any]:
+        return {"tools": [{"type": "web_search_20250305", "name": "web_search", **more}]}
+
+    assert reserved(extra_body={"inference_geo": "us"}) > reserved()
+    assert reserved(**search(max_uses=2)) >= reserved() + 20_000  # a search costs a cent
+    with pytest.raises(UnknownPrice, match="max_uses"):
+        client(model, limit_usd=100).messages.create(**about, **search())
+    assert model.requests == []
 
 
 def test_rules_are_told_in_the_system_prompt(model: Model) -> None:

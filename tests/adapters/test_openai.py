@@ -14,7 +14,7 @@ import pytest
 
 from brim.adapters.openai import wrap
 from brim.behaviors import Behavior
-from brim.errors import InputError, LimitReached
+from brim.errors import InputError, LimitReached, UnknownPrice
 from brim.guard import Guard
 from tests.adapters.contract import (
     ANSWER,
@@ -237,6 +237,21 @@ def test_the_longest_answers_are_reserved_for(model: Model) -> None:
     assert reserved(max_tokens=1_000) > 10_000  # 1,000 tokens of output at 10 dollars per million
     assert reserved(max_tokens=1_000, n=3) > 30_000
     assert reserved() > 160_000  # 16,384 is the most that it writes
+
+
+def test_tiers_and_tools_of_the_provider_are_reserved_for(model: Model) -> None:
+    def reserved(**more: Any) -> int:
+        with pytest.raises(LimitReached) as refused:
+            client(model, limit_usd=0).responses.create(model="gpt-5", input=TASK, max_output_tokens=1_000, **more)
+        return refused.value.amount
+
+    assert reserved(service_tier="priority") > 1.5 * reserved()
+    searching: Any = {"tools": [{"type": "web_search"}]}
+    assert reserved(**searching, max_tool_calls=2) >= reserved() + 20_000  # a search costs a cent
+    assert reserved(**searching, extra_body={"max_tool_calls": 2}) == reserved(**searching, max_tool_calls=2)
+    with pytest.raises(UnknownPrice, match="max_tool_calls"):
+        client(model, limit_usd=100).responses.create(model="gpt-5", input=TASK, **searching)
+    assert model.requests == []
 
 
 def test_what_the_provider_keeps_is_sent_as_it_is_and_reserved_for(model: Model) -> None:

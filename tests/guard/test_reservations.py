@@ -101,18 +101,6 @@ def published(name: str) -> dict[str, Any]:
     return next(request for request in counts if request["name"] == name)
 
 
-@pytest.mark.parametrize(
-    ("name", "tokens"), [("search_sources_toolchoice_auto", 66), ("search_sources_toolchoice_name", 75)]
-)
-def test_the_choice_of_a_tool_is_counted_as_published(name: str, tokens: int) -> None:
-    request = published(name)
-    assert request["tokens"] == tokens
-    guard = Guard(request["model"])
-    options = {"tool_choice": request["tool_choice"]}
-    with guard.call(request["messages"], tools=request["tools"], options=options, max_output=100) as call:
-        assert int(call.tokens) == tokens
-
-
 @pytest.mark.parametrize("choice", ["search_sources", {"type": "function", "name": "search_sources"}])
 def test_every_way_to_name_a_tool_counts_the_same(choice: Any) -> None:
     request = published("search_sources_toolchoice_name")
