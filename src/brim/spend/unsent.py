@@ -51,9 +51,11 @@ BUILDERS = {
 
 CREATORS = (
     *("Completions", "AsyncCompletions", "Messages", "AsyncMessages", "Responses", "AsyncResponses"),
+    *("completions", "responses"),
     "BaseChatModel",
 )
-"""Classes whose methods send a request: of the SDKs of OpenAI and Anthropic, and of LangChain."""
+"""What has methods that send a request, as errors call it: in the SDKs of OpenAI and Anthropic, in the OpenAI Agents
+SDK, and in LangChain."""
 
 WRONG_ARGUMENTS = ("got an unexpected keyword argument", "got multiple values for", "missing ", "takes ")
 """How Python says that a function wasn't called: ``Messages.create() got an unexpected keyword argument 'n'``."""
