@@ -55,10 +55,10 @@ class Asking(Contract):
     """What the agents of the contract ask for."""
 
     answer_schema: ClassVar[dict[str, Any]] = {"output_type": pydantic_ai.NativeOutput(Bug)}
-    named_tool: ClassVar[dict[str, Any]] = {"model_settings": {"tool_choice": ["read_file"]}}
+    named_tool: ClassVar[dict[str, Any]] = {"model_settings": lambda _: {"tool_choice": ["read_file"]}}
     unsendable: ClassVar[dict[str, Any]] = {
         "a body that isn't JSON": {"model_settings": NOT_JSON},
-        "a tool that doesn't exist": {"model_settings": {"tool_choice": ["nonsense"]}},
+        "a tool that doesn't exist": {"model_settings": lambda _: {"tool_choice": ["nonsense"]}},
     }
 
 
