@@ -44,7 +44,7 @@ BUILDERS = {
     "openai._utils._transform": ("async_transform", "maybe_transform"),
     "pydantic_ai.models": (
         *("_build_responses_request_params", "_get_tool_choice", "_map_message", "_map_messages"),
-        *("_prepare_tools_and_tool_choice", "prepare_request"),
+        *("_prepare_tools_and_tool_choice", "prepare_request", "resolve_tool_choice"),
     ),
 }
 """Functions of SDKs and frameworks that turn arguments into a request, by the beginning of their module's name."""
