@@ -93,17 +93,6 @@ def test_the_json_has_the_fields_of_a_plan(brim: Brim) -> None:
     assert all("over budget" in item["reason"] for item in cut)
 
 
-def test_optimal_proves_itself(brim: Brim) -> None:
-    some(brim)
-    ran = brim("plan", *HERE, "--token-budget", "140", "--strategy", "optimal")
-    assert "value " in ran.out
-    found = brim("plan", *HERE, "--token-budget", "140", "--strategy", "optimal", "--json").json
-    lowest = brim("plan", *HERE, "--token-budget", "140", "--json").json
-    assert lowest["value"] <= found["value"] <= found["upper_bound"]
-    assert found["gap"] == pytest.approx(found["upper_bound"] - found["value"])
-    assert lowest["upper_bound"] is None
-
-
 def test_constraints_that_are_too_much_give_way_and_end_with_1(brim: Brim) -> None:
     some(brim)
     ran = brim("plan", *HERE, "--token-budget", "3")

@@ -87,18 +87,17 @@ def numbers(behaviors: Sequence[Behavior], top: int) -> dict[str, Any]:
 
 def tier_totals(scopes: Scopes, config: Config, live: list[Behavior]) -> tuple[dict[str, int], str]:
     """Return what the text with all of *live* would count at each tier, headings included, and what counts."""
-    format = config["injection.format"]
     costs = costs_of(scopes, [each.id for each in live], config)
     mapper = ActivationTierMapper()
     totals = {
-        tier: int(mapper.plan([(each.id, value) for each in live], live, format=format, costs=costs).total_tokens)
+        tier: int(mapper.plan([(each.id, value) for each in live], live, costs=costs).total_tokens)
         for tier, value in TIERS.items()
     }
     return totals, costs.counter
 
 
 def tier_tokens(scopes: Scopes, behavior: Behavior, config: Config) -> dict[str, int]:
-    """Return what *behavior* costs at each tier, most detail first, for the model and the format of the settings."""
+    """Return what *behavior* costs at each tier, most detail first, for the model of the settings."""
     return all_tier_tokens(scopes, [behavior], config)[behavior.id]
 
 

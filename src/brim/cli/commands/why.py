@@ -294,11 +294,10 @@ def prompt(options: Namespace) -> int:
 
     Examples:
       brim prompt --file src/app.py > rules.md
-      brim prompt --tiered --tokens 800 --format xml --model gpt-4o
+      brim prompt --tiered --tokens 800 --model gpt-4o
     """
-    for name in ("strategy", "fill") if not options.tiered else ():
-        if getattr(options, name) is not None:
-            raise InputError(f"--{name} belongs to --tiered: without it, everything goes in whole or not at all")
+    if options.fill is not None and not options.tiered:
+        raise InputError("--fill belongs to --tiered: without it, everything goes in whole or not at all")
     return _print_text(options, here(planning_flags(options, START_KEY)), "", floor="summary", whole=not options.tiered)
 
 
@@ -453,14 +452,7 @@ def plan_view(planner: Planner, plan: InjectionPlan) -> str:
     rows, more = listed(found)
     head = ["activation", "tier", "tokens", "kind", "why", "rule"]
     shown = heading(table([head, *rows], right=(0, 2), optional=(3, 4, 1)))
-    proof = ""
-    if plan.upper_bound is not None:  # only ``optimal`` knows how good the choice is
-        gap, bound = plan.gap or 0.0, plan.upper_bound
-        gained = (
-            f", upper bound {bound:.3f}: at most {gap:.3f} ({gap / bound:.2%}) could be gained" if gap >= 1e-9 else ""
-        )
-        proof = f"value {plan.value:.3f}{gained or ': no choice that fits has more'}"
-    return lines(shown, more, f"\n{total_line(plan)}", proof, *plan.reasons)
+    return lines(shown, more, f"\n{total_line(plan)}", *plan.reasons)
 
 
 def waiting_view(rules: Sequence[Behavior]) -> str:
@@ -478,7 +470,7 @@ def total_line(plan: InjectionPlan) -> str:
     taken = f"{int(total):,} tokens, no limit" if budget is None else f"{int(total):,} of {budget:,} tokens"
     basis = total.basis if total.low == total.high else f"{total.basis} ({total.low:,} to {total.high:,})"
     characters = [] if plan.max_chars is None else [f"{plan.characters:,} of {plan.max_chars:,} characters"]
-    line = ", ".join([taken, *characters, f"{basis} for {plan.counter}", plan.format, plan.strategy])
+    line = ", ".join([taken, *characters, f"{basis} for {plan.counter}"])
     return paint(wrapped(line), "red") if constraints_left_out(plan) else wrapped(line)
 
 
