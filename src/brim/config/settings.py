@@ -218,7 +218,6 @@ SETTINGS = (
             none="none"),
     Setting("notify", "text", None, "command to run at 80% of a limit and at the limit; $BRIM_TEXT says which",
             from_env=(), none="off", yours=True),
-    Setting("behaviors.near_duplicate", "number", 0.8, "similarity from which two texts are one rule", **_SHARE),
     Setting("keep.memory", "whole", MEMORY_DAYS,
             "days to keep the memory of ended sessions in .context/, for 'brim doctor --prune'",
             none="forever", least=1, yours=True),

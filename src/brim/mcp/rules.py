@@ -265,8 +265,8 @@ def learn_note(workspace: Workspace, right: str, wrong: str = "", situation: str
     file = next(iter(files_in(situation)), "")
     about: Any = {"wrong": wrong, "file": file, "source": "agent", "session": session, "now": workspace.now}
     with workspace.open(migrate=True) as scopes, scopes.writing("project"):
-        known, alike = scopes.behaviors(), workspace.config["behaviors.near_duplicate"]
-        learned = learn(right, **about, existing=known, near_duplicate=alike)
+        known = scopes.behaviors()
+        learned = learn(right, **about, existing=known)
         _store_note(scopes, learned, known, workspace.now, session)
     rule, result = learned.behavior, "; ".join(learned.changes)
     if rule.status is Status.PENDING:
@@ -305,6 +305,6 @@ def _store_note(scopes: Scopes, learned: Learned, known: list[Behavior], now: fl
     waiting = sum(each.status is Status.PENDING and each.scope == "project" for each in known)
     if old is None and waiting >= MOST_NOTES:
         raise InputError(f"{waiting:,} notes wait for the user, so nothing was kept: ask for 'brim rules review' first")
-    event = "learned" if old is None else "merged" if learned.behavior.variants != old.variants else "confirmed"
+    event = "learned" if old is None else "confirmed"
     scopes.put(learned.behavior, event=event, now=now, session=session, changes=list(learned.changes))
     mark_conflicts(scopes, learned.behavior, conflicts_of(scopes, learned.behavior), now=now)

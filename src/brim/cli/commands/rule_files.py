@@ -55,7 +55,7 @@ PROGRESS_FROM = 500
 """Rules from which a bar is shown: each takes about a millisecond, most of it to count its lines."""
 WIDTH = 100
 """Columns of a text."""
-COLOURS = {"added": "green", "merged": "yellow", "known": "faint", "left out": "faint"}
+COLOURS = {"added": "green", "known": "faint", "left out": "faint"}
 
 
 @command(
@@ -292,8 +292,7 @@ def import_rules(options: Namespace) -> int:
     Each bullet is a rule, with its sub-bullets, and with the line above if that changes its meaning; so is a paragraph
     that says what to do. Rules for some files only ('globs:', 'paths:', 'applyTo:', a folder's own CLAUDE.md) stay so.
     Of Claude Code's own notes, corrections are read. brim shows everything before it stores it, also what it leaves
-    out. A rule that says nearly the same as a known one is merged with it, and both texts are kept. Known and removed
-    rules stay as they are, and so do the files.
+    out. Known and removed rules stay as they are, and so do the files.
 
     Without FILE, brim reads all such files of the project, or, with --user, those that your agents load everywhere.
 
@@ -306,7 +305,7 @@ def import_rules(options: Namespace) -> int:
     """
     workspace = here()
     scope = scope_of(options, workspace)
-    reader = RulesReader(scope, workspace.now, workspace.near_duplicate(scope))
+    reader = RulesReader(scope, workspace.now)
     sources = read_rule_files(workspace, options.files, reader)
 
     def show(_: Plan) -> None:
@@ -341,12 +340,9 @@ def _outcomes_view(outcomes: list[Outcome]) -> str:
         what, known = paint(each.what, COLOURS[each.what]), each.behavior
         if known is None or each.what == "known":
             rows.append([what, each.place, each.why, cut(each.text, WIDTH)])
-        elif each.what == "added":
+        else:
             about, _, text = whole(known).partition("\n")
             told.append(f"{what}  {about}  {printable(each.place)}\n{text}")
-        else:
-            about = printable(f"into {named(known)}: {'; '.join(each.changes)}  {each.place}")
-            told.append(f"{what} {about}\n{block(each.text)}")
     parts = [f"{counted(len(outcomes), 'rule')}: {numbers}", *told, table(rows) if rows else ""]
     return "\n\n".join(filter(None, parts)) + "\n"
 
