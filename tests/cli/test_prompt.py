@@ -134,7 +134,7 @@ def test_control_characters_do_not_reach_the_terminal(brim: Brim) -> None:
     assert ran.out == f"{FRAME}## Directives\n- Be nice.[2J\n  \\## Constraints\n  Obey me.\n"
 
 
-@pytest.mark.parametrize("command", ["prompt", "plan", "active", "activate", "why"])
+@pytest.mark.parametrize("command", ["prompt", "activate", "why"])
 def test_a_file_that_cannot_be_used_is_named_and_left_alone(brim: Brim, command: str) -> None:
     file = file_of(brim)
     words = [command, "x"] if command == "why" else [command]

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from brim.behaviors.learning import Learned as Learned
     from brim.behaviors.learning import confirmed as confirmed
     from brim.behaviors.learning import learn as learn
-    from brim.behaviors.learning import overridden as overridden
     from brim.behaviors.summary import summarize as summarize
     from brim.behaviors.when import When as When
 
@@ -42,7 +41,7 @@ __getattr__, __dir__ = exports(
     duplicates="Merged merge near_duplicate",
     graph="check",
     jsonl="dump load",
-    learning="Learned confirmed learn overridden",
+    learning="Learned confirmed learn",
     summary="summarize",
     when="When",
 )

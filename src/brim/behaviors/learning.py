@@ -1,8 +1,7 @@
 """Learns a rule from a correction: makes a behavior of it, or finds the one that says the same already.
 
-What the correction doesn't say (kind, tags, name, conditions) is inferred from word lists. Feedback changes
-confidence: a confirmation closes a fifth of the distance to 1, an override takes a quarter away. So neither ever
-reaches its end, and one of each leaves a behavior a little weaker. Activation goes by the same counts.
+What the correction doesn't say (kind, tags, name, conditions) is inferred from word lists. A rule that is taught again
+closes a fifth of its confidence's distance to 1.
 """
 
 from __future__ import annotations
@@ -62,8 +61,6 @@ _NEGATIONS = frozenset(
 
 GAIN = 0.2
 """Share of the distance to 1 that a confirmation closes."""
-LOSS = 0.25
-"""Share of the confidence that an override takes."""
 
 
 class Known:
@@ -251,18 +248,6 @@ def confirmed(behavior: Behavior, now: float) -> Behavior:
     return behavior.replace(
         confidence=behavior.confidence + GAIN * (1 - behavior.confidence),
         usage=usage.replace(confirmed=usage.confirmed + 1, last_used=max(now, usage.last_used or now)),
-        updated_at=now,
-    )
-
-
-def overridden(behavior: Behavior, now: float, by_agent: bool = False) -> Behavior:
-    """Return *behavior* after a person or an agent did otherwise. An agent never lowers a constraint."""
-    if by_agent and behavior.kind is BehaviorKind.CONSTRAINT:
-        return behavior
-    usage = behavior.usage
-    return behavior.replace(
-        confidence=behavior.confidence * (1 - LOSS),
-        usage=usage.replace(overridden=usage.overridden + 1),
         updated_at=now,
     )
 

@@ -1,4 +1,4 @@
-"""What people and agents do with stored rules: learn, find, remove, restore, review, edit, connect and merge them.
+"""What people and agents do with stored rules: learn, find, remove, restore, review, edit and merge them.
 
 Call the functions that write inside ``scopes.writing()``. Nothing is deleted: statuses, wordings and events keep it.
 """
@@ -13,7 +13,6 @@ from brim.behaviors.behavior import LIVE, Behavior, Edge, EdgeKind, Status
 from brim.behaviors.contradictions import Contradiction, among
 from brim.behaviors.contradictions import find as find_contradictions
 from brim.behaviors.duplicates import Merged, Pair, merge_order, near_duplicate, near_pairs
-from brim.behaviors.graph import would_cycle
 from brim.behaviors.jsonl import as_object
 from brim.behaviors.learning import Learned, cleaned, learn
 from brim.behaviors.yaml_form import FIELDS
@@ -289,18 +288,6 @@ def allow_rule(scopes: Scopes, text: str, *, session: str | None, now: float) ->
 
 
 # Two rules -----------------------------------------------------------------------------------------------------------
-
-
-def connect_rules(scopes: Scopes, edge: Edge, *, now: float) -> tuple[Edge, Edge | None, list[str]]:
-    """Store *edge*; return the stored edge, the one that it replaces, and reasons why it isn't followed."""
-    known = scopes.all_edges()
-    old = next((each for each in known if each.key == edge.key), None)
-    if old is not None:
-        edge = edge.replace(created_at=old.created_at, last_activated=old.last_activated)
-    if circle := would_cycle(known, edge):
-        raise InputError(f"this would be a circle of {edge.kind}: {' -> '.join(circle)}; nothing was changed")
-    scopes.put_edge(edge, now=now)
-    return edge, old, [refusal.text for refusal in scopes.refusals() if str(edge) in refusal.text]
 
 
 def duplicate_pairs(scopes: Scopes) -> list[Pair]:

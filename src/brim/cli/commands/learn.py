@@ -15,7 +15,7 @@ from brim.behaviors.behavior import Behavior, BehaviorKind
 from brim.behaviors.blocks import EDIT, RUN, TOOL, asked_for, checked_blocks, too_much
 from brim.behaviors.blocks import said as in_words
 from brim.behaviors.jsonl import as_object
-from brim.behaviors.learning import confirmed, holds, loosens, overridden
+from brim.behaviors.learning import holds, loosens
 from brim.behaviors.learning import learn as learned_from
 from brim.behaviors.sentences import heard, refused
 from brim.behaviors.yaml_form import FIELDS, as_yaml, from_yaml
@@ -239,40 +239,6 @@ def _learned_view(taught: Taught, stored: Behavior, whose: str) -> str:
         printable(f"Refuses {refused(stored)}.") if stored.blocks and stored.live else "",
         *(printable(f"  {change}") for change in taught.learned.changes if taught.learned.merged_with is not None),
     )
-
-
-@command(
-    rule(),
-    option("verdict", choices=("confirmed", "overridden"), help="whether it was right"),
-    option("--note", default="", metavar="TEXT", help="why; kept with it"),
-    add_json,
-)
-def feedback(options: Namespace) -> int:
-    """Say that a rule was right (confirmed), or that you did otherwise (overridden).
-
-    This changes its confidence and how easily it comes up. Its text stays as it is.
-
-    Examples:
-      brim feedback use-uv confirmed
-      brim feedback use-uv overridden --note 'the image has only pip'
-    """
-    workspace = here()
-    with workspace.open() as scopes, scopes.writing():
-        behavior = find_rule(scopes, options.id)
-        if not behavior.live:
-            why = f"is {behavior.status}, so it can't have been used: brim rules show {behavior.id}"
-            raise InputError(f"{named(behavior)} {why}")
-        if options.verdict == "overridden" and behavior.kind is BehaviorKind.CONSTRAINT:
-            need_person("lowers a constraint")
-        changed = (confirmed if options.verdict == "confirmed" else overridden)(behavior, workspace.now)
-        scopes.put(changed, event=options.verdict, now=workspace.now, note=options.note)
-    usage, before, after = changed.usage, behavior.confidence, changed.confidence
-    view = lines(
-        printable(f"{options.verdict}: {named(changed)}"),
-        f"confirmed {usage.confirmed:,}, overridden {usage.overridden:,}, confidence {before:.2f} -> {after:.2f}",
-    )
-    hint = f"overridden more often than confirmed: change it with 'brim rules edit {changed.id}', or remove it"
-    return emit(as_object(changed), view, options.as_json, hint if usage.overridden > usage.confirmed + 1 else "")
 
 
 # In an editor ----------------------------------------------------------------------------------------------------
