@@ -351,10 +351,9 @@ def _outcomes_view(outcomes: list[Outcome]) -> str:
 def import_floop(options: Namespace) -> int:
     """Read what floop has learned from a .floop folder.
 
-    Brings over behaviors and connections; corrections that no rule was learned from become notes to review. Rules of a
-    project go into this project, all others into your own; from ~/.floop, rules of other projects are listed. brim
-    lists what it couldn't bring over unchanged. Ids and counters are kept, so reading the same folder again changes
-    nothing.
+    Brings over rules, their conditions and connections. Rules of a project go into this project, all others into your
+    own; from ~/.floop, rules of other projects are listed. brim lists what it couldn't bring over unchanged. Ids and
+    counters are kept, so reading the same folder again changes nothing.
 
     Exits with 1 if nothing was stored that could have been.
 
@@ -372,11 +371,11 @@ def import_floop(options: Namespace) -> int:
     scope = "project" if workspace.project is not None and not at_home else "user"
     projects = None if workspace.project is None or not at_home else project_names(workspace.project)
     floop = read_floop_folder(folder, scope=scope, projects=projects)
-    behaviors = list(floop.behaviors) if at_home else [each.replace(summary="") for each in floop.behaviors]
+    behaviors = [each if at_home else each.replace(summary="") for each in floop.behaviors.values()]
     if workspace.project is None:
         behaviors = [each.replace(scope="user") for each in behaviors]
     ours = {each.id for each in behaviors if each.scope == "project"}
-    edges = [("project" if {edge.source, edge.target} & ours else "user", edge) for edge in floop.edges]
+    edges = [("project" if {edge.source, edge.target} & ours else "user", edge) for edge in floop.edges.values()]
 
     def show(plan: Plan) -> None:
         if not options.as_json:
@@ -385,7 +384,7 @@ def import_floop(options: Namespace) -> int:
             held = f"{counted(len(behaviors), 'rule')}, {counted(len(floop.edges), 'connection')}"
             by_kind = heading(table([["kind", "status", "scope", "count"], *rows], right=(3,))) if rows else ""
             print(lines(printable(f"{folder} holds {held}"), by_kind))
-            if workspace.project is None and any(each.scope == "project" for each in floop.behaviors):
+            if workspace.project is None and any(each.scope == "project" for each in floop.behaviors.values()):
                 note("not in a project, so project rules go to your own rules too")
             print()
             show_plan(plan, folder)
