@@ -178,3 +178,30 @@ def test_brim_exports_what_it_says() -> None:
         assert getattr(brim, name) is not None
         assert name in dir(brim)
     assert issubclass(brim.InputError, ValueError)
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_it_is_replaced_field_by_field(name: str) -> None:
+    value = made(name, VALUES[name])
+    for field in fields_of(VALUES[name]):
+        replaced = copy.deepcopy(value)
+        if hasattr(value, "__replace__"):
+            replaced = value.__replace__(**{field: getattr(value, field)})
+        assert type(replaced) is type(value)
+        assert replaced == value
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_it_is_validated_from_its_fields(name: str) -> None:
+    value = made(name, VALUES[name])
+    adapter = pydantic.TypeAdapter(VALUES[name])
+    assert adapter.validate_python(value) == value
+    assert adapter.dump_json(value)
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "claude-sonnet-4-5", "gemini-2.5-pro", "nobody-knows-me"])
+def test_a_counter_is_copied_and_pickled(model: str) -> None:
+    counter = brim.counter_for(model)
+    for copied in (copy.copy(counter), copy.deepcopy(counter), pickle.loads(pickle.dumps(counter))):
+        assert copied.count("Hello world") == counter.count("Hello world")
+        assert copied.model == counter.model

@@ -78,6 +78,10 @@ class EncodingCounter:
         assert self._table is not None  # noqa: S101 - there is one engine or the other
         return self._table(text)
 
+    def __reduce__(self) -> tuple[Callable[[str], EncodingCounter | None], tuple[str]]:
+        """Copy and pickle it by its name: its tables are a file in memory."""
+        return encoding_counter, (self.encoding,)
+
     def sum(self, blocks: Iterable[str]) -> int:
         """Return the number of tokens of one text given in *blocks*, as ``brim.tokens.stream`` cuts them."""
         return self("".join(blocks)) if self.encoding in NOT_ADDITIVE else sum(map(self, blocks))
