@@ -194,7 +194,7 @@ def test_it_is_replaced_field_by_field(name: str) -> None:
 @pytest.mark.parametrize("name", VALUES)
 def test_it_is_validated_from_its_fields(name: str) -> None:
     value = made(name, VALUES[name])
-    adapter = pydantic.TypeAdapter(VALUES[name])
+    adapter: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(VALUES[name])
     assert adapter.validate_python(value) == value
     assert adapter.dump_json(value)
 
