@@ -110,7 +110,7 @@ HOOK_LIMITS = (
 
 @pytest.fixture(scope="session", autouse=True)
 def _hooks_are_not_late() -> Iterator[None]:
-    """Give hooks in this process more time than any machine needs. Tests of what happens if it ends set it themselves."""
+    """Give hooks in this process more time than any machine needs. Tests of lateness set it themselves."""
     with pytest.MonkeyPatch.context() as patch:
         for name in HOOK_LIMITS:
             patch.setattr(name, PATIENCE)

@@ -14,7 +14,7 @@ import pytest
 
 from brim.install.agents import launcher_path
 from brim.install.launchers import install_launcher, launcher_text
-from tests.hooks.hook_world import RULE, World
+from tests.hooks.hook_world import RULE, World, patient
 from tests.hooks.read_only import read_only
 
 
@@ -64,7 +64,7 @@ def test_a_folder_with_quotes_and_spaces_is_no_trouble(world: World, tmp_path: P
     package = folder / "lib"
     package.symlink_to(Path(install_launcher.__code__.co_filename).parents[2])
     path = install_launcher(str(world.home), str(python), package=str(package))
-    done = run(path, world, json.dumps(start(world)).encode())
+    done = run(patient(path), world, json.dumps(start(world)).encode())
     assert done.returncode == 0
     assert RULE in done.stdout.decode()
 

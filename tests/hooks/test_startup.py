@@ -14,7 +14,7 @@ import pytest
 
 import brim
 from brim.hooks.startup import startup_path, write_startup
-from tests.hooks.hook_world import RULE, World
+from tests.hooks.hook_world import RULE, World, patient
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the launcher is for a POSIX shell")
 
@@ -111,7 +111,8 @@ def test_the_launcher_uses_it(without_sources: Path, world: World) -> None:
     from brim.install.launchers import STATUS_CODE, install_launcher, launcher_text
 
     sent = json.dumps(world.message("SessionStart", source="startup")).encode()
-    command = [install_launcher(str(world.home), package=str(without_sources)), "SessionStart", "claude"]
+    launcher = patient(install_launcher(str(world.home), package=str(without_sources)))
+    command = [launcher, "SessionStart", "claude"]
     done = subprocess.run(command, input=sent, capture_output=True, check=False, env=world.environ, timeout=300)
     assert RULE in done.stdout.decode()
     script = launcher_text(sys.executable, str(without_sources), home=str(world.home), code=STATUS_CODE)

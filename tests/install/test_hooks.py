@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from brim.store.database import VERSION
 from tests.cli.conftest import Brim
 from tests.cli.stored import behavior, older_store, remember, version_of
+from tests.hooks.hook_world import patient
 from tests.install.installed import alone, events, file_of
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="launchers are shell scripts here")
@@ -25,8 +27,10 @@ def called(brim: Brim, event: str, *, env: dict[str, str] | None = None, **given
     """Run the hook that the user's settings of Claude Code name for *event*; return what it says."""
     [group] = events(file_of(brim))[event]
     sent = {"session_id": "s-1", "hook_event_name": event, "cwd": str(brim.cwd), "transcript_path": "", **given}
+    command = group["hooks"][0]["command"]
+    patient(shlex.split(command)[0])
     done = subprocess.run(
-        group["hooks"][0]["command"],
+        command,
         shell=True,
         input=json.dumps(sent).encode(),
         capture_output=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import stat
 import subprocess
@@ -17,6 +18,7 @@ from brim.install.launchers import check_lasting
 from brim.store.trust import is_trusted
 from tests.cli.conftest import Brim
 from tests.cli.stored import behavior, remember
+from tests.hooks.hook_world import patient
 from tests.install.installed import FILES, THEIRS, alone, commands, events, file_of, tree, use
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="launchers are shell scripts here")
@@ -58,6 +60,7 @@ def test_an_installed_hook_answers(brim: Brim) -> None:
     alone(brim, "init", "--agent", "claude")
     remember(brim, behavior("rule", "constraint", "Never push to main."), scope="user")
     command = next(each for each in commands(file_of(brim)) if "SessionStart" in each)
+    patient(shlex.split(command)[0])
     given = {"session_id": "s", "hook_event_name": "SessionStart", "source": "startup", "cwd": str(brim.cwd)}
     done = subprocess.run(
         command, shell=True, input=json.dumps(given).encode(), capture_output=True, env=brim.environ, check=True
