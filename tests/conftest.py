@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from brim.hooks.turns import write_turn
 from brim.models import MemoryWindowStore, remember_in, use
 from brim.tokens.vocabulary import open_table
 from tests.temporary import TestRun
@@ -114,6 +115,9 @@ def _hooks_are_not_late() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in HOOK_LIMITS:
             patch.setattr(name, PATIENCE)
+        defaults = write_turn.__kwdefaults__
+        assert defaults is not None
+        patch.setitem(defaults, "seconds", PATIENCE)
         yield
 
 
