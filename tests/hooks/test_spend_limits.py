@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,12 @@ DAY = 86_400.0
 
 
 @pytest.fixture
-def sitting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sitting:
-    monkeypatch.setenv("TZ", "UTC")
-    return Sitting(tmp_path)
+def sitting(tmp_path: Path) -> Iterator[Sitting]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TZ", "UTC")
+        time.tzset()
+        yield Sitting(tmp_path)
+    time.tzset()
 
 
 def allow(sitting: Sitting, text: str, scope: str = "shop", *, subagent: bool = False) -> None:
