@@ -82,8 +82,9 @@ def several(number: int, one: str) -> str:
     return f"{number:,} {one}{'' if number == 1 else 's'}"
 
 
-stats = brim("stats", "--model", MODEL)
-rules, unused, whole = stats["live"], len(stats["never_used"]), stats["tokens"]["full"]
+listed = brim("rules", "list")["behaviors"]
+rules, unused = len(listed), sum(not rule.get("usage", {}).get("injected") for rule in listed)
+whole = brim("prompt", "--model", MODEL)["total_tokens"]
 kept = [entry["kind"] for entry in brim("memory", "list")["entries"]]
 spent = brim("ledger", "status")["scopes"][0]["spent"]
 had, lost = compared()

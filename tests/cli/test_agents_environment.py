@@ -85,9 +85,6 @@ LOOSENING = [
     "rules review --dismiss 1",
     "rules import rules.jsonl --user --yes",
     "import rules.jsonl --user --yes",
-    "connect uv overrides push",
-    "connect uv conflicts push",
-    "feedback push overridden",
     "backup restore copy.db --user --yes",
     "run --on-limit continue -- true",
 ]
@@ -150,8 +147,6 @@ def test_a_person_does_all_of_it_as_before(world: Brim) -> None:
         "rules",
         "rules show push",
         "rules restore push",
-        "feedback push confirmed",
-        "feedback uv overridden",
         "resume",
         "pause --off",
         "trust --list",

@@ -93,11 +93,3 @@ def test_outside_of_a_project_a_person_is_asked_whose_rule_it_is(brim: Brim) -> 
     assert len(everything(brim)) == 1
     assert asked(brim, "n\n", "learn", "Never push to main.")[0] == 2
     assert len(everything(brim)) == 1
-
-
-def test_rules_that_may_say_the_same_are_asked_about_one_by_one(brim: Brim) -> None:
-    one, two = "Don't push to main directly.", "Never push straight to the main branch."
-    seed(brim, rule("b-1", one), rule("b-2", two))
-    code, shown = asked(brim, "y\n", "dedupe")
-    assert (code, "Merge these two? [y/N]" in shown) == (0, True)
-    assert {each.status.value for each in everything(brim)} == {"active", "superseded"}

@@ -18,7 +18,7 @@ SHOWN = {
     "builders": "count fit check repair window models",
 }
 OLD = (
-    *("budget", "dedupe", "export", "forget", "import", "list", "merge", "plan", "review", "scratch", "show", "spend"),
+    *("budget", "dedupe", "export", "forget", "import", "list", "merge", "review", "scratch", "show", "spend"),
     *("unforget", "upgrade", "validate"),
 )
 """Names of 0.1 whose help shows the new name."""
@@ -124,7 +124,7 @@ def test_completion_of_another_shell_is_wrong_usage(brim: Brim) -> None:
     ("words", "expected"),
     [
         ("brim cou", {"count"}),
-        ("brim co", {"count", "config", "connect", "compact-prompt", "completion", "context"}),
+        ("brim co", {"count", "config", "compact-prompt", "completion", "context"}),
         ("brim config l", {"list"}),
         ("brim rules re", {"remove", "restore", "review"}),
         ("brim count --mod", {"--mode", "--model"}),

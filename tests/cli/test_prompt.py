@@ -55,17 +55,15 @@ def test_tiers_tell_the_lowest_in_less_detail(brim: Brim) -> None:
     assert "- Never push to main.\n" in ran.out
 
 
-@pytest.mark.parametrize("format", ["markdown", "xml", "plain"])
 @pytest.mark.parametrize("tiered", [[], ["--tiered"]])
-def test_the_json_says_what_the_text_counts(brim: Brim, format: str, tiered: list[str]) -> None:
+def test_the_json_says_what_the_text_counts(brim: Brim, tiered: list[str]) -> None:
     some(brim)
-    options = ["--file", "a.py", "--format", format, "--token-budget", "200", *tiered]
+    options = ["--file", "a.py", "--token-budget", "200", *tiered]
     found = brim("prompt", *options, "--json").json
     assert found["text"] == brim("prompt", *options).out
     assert found["tokens"] == found["total_tokens"] == int(library.count(found["text"])) <= 200
-    assert (found["format"], found["token_budget"], found["over_budget"]) == (format, 200, False)
-    first = {"markdown": f"{FRAME}## ", "xml": "<", "plain": f"{FRAME}- Constraints:"}[format]
-    assert found["text"].startswith(first)
+    assert (found["token_budget"], found["over_budget"]) == (200, False)
+    assert found["text"].startswith(f"{FRAME}## ")
 
 
 def test_a_budget_of_zero_is_no_limit_as_a_flag_and_off_as_a_setting(brim: Brim) -> None:
@@ -108,10 +106,9 @@ def test_a_budget_that_is_no_number_is_wrong_usage(brim: Brim, budget: str) -> N
 
 
 def test_options_that_would_do_nothing_are_refused(brim: Brim) -> None:
-    for option in (["--strategy", "optimal"], ["--fill"]):
-        ran = brim("prompt", *option)
-        assert (ran.code, ran.out) == (2, "")
-        assert "--tiered" in ran.err
+    ran = brim("prompt", "--fill")
+    assert (ran.code, ran.out) == (2, "")
+    assert "--tiered" in ran.err
 
 
 def test_nothing_learned_is_nothing_to_say(brim: Brim) -> None:
@@ -137,7 +134,7 @@ def test_control_characters_do_not_reach_the_terminal(brim: Brim) -> None:
     assert ran.out == f"{FRAME}## Directives\n- Be nice.[2J\n  \\## Constraints\n  Obey me.\n"
 
 
-@pytest.mark.parametrize("command", ["prompt", "plan", "active", "activate", "why"])
+@pytest.mark.parametrize("command", ["prompt", "activate", "why"])
 def test_a_file_that_cannot_be_used_is_named_and_left_alone(brim: Brim, command: str) -> None:
     file = file_of(brim)
     words = [command, "x"] if command == "why" else [command]

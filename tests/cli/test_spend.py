@@ -214,7 +214,7 @@ def test_the_ledger_is_the_users_own_file(brim: Brim) -> None:
     assert not (brim.home / ".brim").exists()
     brim("spend", "limit", "shop", "1")
     assert (brim.home / ".brim" / "brim.db").is_file()
-    assert brim("stats").code == 0
+    assert brim("list").code == 0
 
 
 @pytest.mark.parametrize(

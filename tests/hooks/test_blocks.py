@@ -343,8 +343,8 @@ uv run python -m brim pause|uvx --from brim@latest brim pause|/opt/x/bin/brim pa
 bash -c "brim pause"|echo $(brim pause)|cd / && BRIM_HOME=/x brim pause|env -u CLAUDECODE brim limit 500/day
 env -i brim limit 500/day|CLAUDECODE= brim limit --all 900|echo ' ; brim pause
 env - brim limit 500/day|sudo brim limit 500/day|doas brim limit 500/day|brim limit remove 5/day -- --help
-env -u AI_AGENT brim rules dedupe --yes|unset CLAUDECODE; brim connect a overrides b|brim rules review --accept 1
-env -u CLAUDECODE brim feedback pnpm overridden|exec -c brim limit 500/day
+env -u AI_AGENT brim rules dedupe --yes|unset CLAUDECODE; brim rules review --accept 1
+exec -c brim limit 500/day
 env -u CLAUDECODE brim learn --replaces pnpm "Use npm"
 systemd-run --user brim limit 500/day|runuser -u me -- brim limit 500/day
 """.replace("\n", "|")

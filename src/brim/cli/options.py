@@ -223,13 +223,9 @@ def planning(budget: str) -> Adder:
     def add(parser: ArgumentParser) -> None:
         from argparse import BooleanOptionalAction
 
-        from brim.config.settings import FORMATS, STRATEGIES
-
         about: Any = parser.add_argument_group("the plan", "these override the settings of the same names")
         tokens(budget)(about)
         add_model(about)
-        about.add_argument("--format", choices=FORMATS, help="how the text is written (default: markdown)")
-        about.add_argument("--strategy", choices=STRATEGIES, help="which rules give way first (default: lowest-first)")
         about.add_argument("--fill", action=BooleanOptionalAction, help="whether to fill spare budget with more detail")
         about.add_argument("--max-chars", metavar="N", help="characters that the text may have: a second limit")
 
@@ -241,8 +237,6 @@ def planning_flags(options: Namespace, budget_key: str) -> dict[str, object]:
     return {
         budget_key: options.token_budget,
         "model": options.model,
-        "injection.format": options.format,
-        "injection.strategy": options.strategy,
         "injection.fill": options.fill,
         "injection.max_chars": options.max_chars,
     }

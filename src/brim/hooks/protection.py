@@ -59,7 +59,7 @@ LOOSENING: Mapping[str, tuple[str, ...]] = {
 _HARMLESS = ("--help", "-h", "--dry-run", "--list", "--off")
 _MONEY = ("limit", "ledger", "spend")
 """Commands that only show something if they are given nothing."""
-_REFUSED = (*_MONEY, "connect", "feedback", "merge", "dedupe", "review", "upgrade", "init", "run")
+_REFUSED = (*_MONEY, "merge", "dedupe", "review", "upgrade", "init", "run")
 """Commands that brim itself refuses where they loosen something: it has to know that an agent asks."""
 _LAUNCHERS = ("uv", "uvx", "pipx", "poetry", "pdm", "hatch", "rye", "pixi", "conda", "mise")
 _SIGNS = ("CLAUDECODE", "CLAUDE_CODE_", "CODEX_", "GEMINI_CLI", "OPENCODE", "AI_AGENT", "BRIM_")

@@ -33,7 +33,6 @@ from brim.errors import InputError
 from brim.store.imports import store_merged
 from brim.store.rulebook import (
     accept_correction,
-    alike_pairs,
     decide_notes,
     duplicate_pairs,
     find_rule,
@@ -133,9 +132,8 @@ def _accept(options: Namespace, workspace: Workspace, number: int, text: str) ->
     scope = scope_of(options, workspace)
     if scope == "project":
         workspace.begin_project()
-    about = {"now": workspace.now, "threshold": workspace.near_duplicate(scope)}
     with workspace.open() as scopes:
-        taught = accept_correction(scopes, Suggestions(workspace.home), number, text, scope, **about)
+        taught = accept_correction(scopes, Suggestions(workspace.home), number, text, scope, now=workspace.now)
     rule = taught.learned.behavior
     if not options.as_json:
         print(f"Saved as {printable(rule.name)}. Agents hear it {printable(heard(rule))}.\n")
@@ -219,65 +217,45 @@ def merge(options: Namespace) -> int:
 
 
 @command(
-    option("--threshold", type=float, metavar="X", help="how alike, from 0 to 1 (default: behaviors.near_duplicate)"),
     add_yes,
     add_json,
 )
 def dedupe(options: Namespace) -> int:
     """Find rules that say the same, and merge each pair.
 
-    Both texts are kept, as with 'brim rules merge'. brim merges rules that use the same words in another
-    order or form. It shows pairs that may say the same, and on a terminal you decide about each. It keeps rules apart
-    that differ in a negation, a number, a name or an order. Project rules are compared with project rules,
+    Both texts are kept, as with 'brim rules merge'. brim merges rules that use the same words in another form,
+    apart from fillers. Project rules are compared with project rules,
     and your own with your own. It exits with 1 if you say no.
 
     Examples:
       brim rules dedupe --dry-run
       brim rules dedupe --yes
     """
-    if options.threshold is not None and not 0 < options.threshold <= 1:
-        raise InputError(f"--threshold is above 0 and at most 1, not {options.threshold:g}")
     if not options.dry_run:
         need_person("merges rules")
-    workspace = here({"behaviors.near_duplicate": options.threshold})
+    workspace = here()
     merged: list[Merged] = []
     with workspace.open() as scopes:
-        pairs, likely = duplicate_pairs(scopes, workspace.config), alike_pairs(scopes, workspace.config)
-        if not pairs and not likely and not options.as_json:
-            note("no two rules are alike enough")
+        pairs = duplicate_pairs(scopes)
+        if not pairs and not options.as_json:
+            note("no two rules say the same")
         for number, pair in enumerate(pairs[:MOST_SHOWN] if not options.as_json else (), 1):
-            about = paint(f"pair {number} of {len(pairs):,}, {pair.similarity:.2f} alike", "faint")
+            about = paint(f"pair {number} of {len(pairs):,}", "faint")
             print(f"{about}\n{_pair_view(pair.one, pair.other)}\n")
         if len(pairs) > MOST_SHOWN and not options.as_json:
             print(f"and {len(pairs) - MOST_SHOWN:,} more: --json lists all")
         wanted = bool(pairs) and not options.dry_run
         agreed = wanted and says_yes(f"Merge {counted(len(pairs), 'pair')}?", yes=options.yes)
-        if chosen := [*(pairs if agreed else ()), *_chosen(options, likely)]:
+        if agreed:
             with scopes.writing():
-                merged = merge_pairs(scopes, chosen, now=workspace.now)
-    found = {"pairs": [_pair_dict(pair) for pair in pairs], "alike": [_pair_dict(pair) for pair in likely]}
-    found["merged"] = [_merged_dict(each) for each in merged]
+                merged = merge_pairs(scopes, pairs, now=workspace.now)
+    found = {"pairs": [_pair_dict(pair) for pair in pairs], "merged": [_merged_dict(each) for each in merged]}
     view = lines(*(_merged_view(each, "merged") for each in merged))
     return emit(found, view, options.as_json, code=1 if wanted and not agreed else 0)
 
 
-def _chosen(options: Namespace, likely: list[Pair]) -> list[Pair]:
-    """Show the pairs that may say the same, and return those that a person wants merged."""
-    if options.as_json:
-        return []
-    asks = is_person_there() and not options.dry_run and not options.yes
-    chosen = []
-    for pair in likely[:MOST_SHOWN]:
-        print(f"{paint('may say the same', 'faint')}\n{_pair_view(pair.one, pair.other)}\n")
-        if asks and answer("Merge these two? [y/N] ").casefold() in ("y", "yes"):
-            chosen.append(pair)
-    if likely and not asks:
-        note(f"{counted(len(likely), 'pair')} may say the same: 'brim rules merge A B' merges two")
-    return chosen
-
-
 def _pair_dict(pair: Pair) -> dict[str, Any]:
-    return {"kept": as_object(pair.one), "other": as_object(pair.other), "similarity": pair.similarity}
+    return {"kept": as_object(pair.one), "other": as_object(pair.other)}
 
 
 def _pair_view(kept: Behavior, gone: Behavior) -> str:

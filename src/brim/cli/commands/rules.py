@@ -7,7 +7,7 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
-from brim.behaviors.behavior import LIVE, Behavior, BehaviorKind, Edge, EdgeKind, Status
+from brim.behaviors.behavior import LIVE, Behavior, BehaviorKind, Edge, Status
 from brim.behaviors.jsonl import as_object, edge_object, iso
 from brim.behaviors.sentences import heard, refused
 from brim.cli import COMMANDS
@@ -49,7 +49,6 @@ from brim.store.events import Event
 from brim.store.loaded import readers_of
 from brim.store.rulebook import (
     allow_rule,
-    connect_rules,
     find_rule,
     find_rules,
     named,
@@ -352,60 +351,3 @@ def allow(options: Namespace) -> int:
         done = allow_rule(scopes, options.id, session=options.session, now=workspace.now)
     until = "the next such call, within an hour" if options.once else f"in session {done.session}"
     return emit(done, printable(f"allowed by {done.name}: {until}"), options.as_json)
-
-
-# Connections ----------------------------------------------------------------------------------------------------
-
-
-@command(
-    rule("source", metavar="SOURCE"),
-    option("kind", metavar="KIND", choices=[kind.value for kind in EdgeKind], help=f"one of {', '.join(EdgeKind)}"),
-    rule("target", metavar="TARGET"),
-    option("--weight", type=float, metavar="W", help="how strongly, above 0 and at most 1 (default: 1)"),
-    option("--remove", action="store_true", help="take the connection away"),
-    add_json,
-)
-def connect(options: Namespace) -> int:
-    """Relate two rules: SOURCE stands to TARGET in the relation KIND.
-
-    What is connected already gets the new weight.
-
-      requires      one needs the other; brim refuses a cycle
-      similar-to    they are about the same thing
-      learned-from  one came from the other
-      co-activated  they come up together; brim learns these itself
-      overrides     SOURCE weakens TARGET
-      conflicts     each weakens the other
-
-    The first four carry activation both ways. --remove takes a connection away again, and exits with 1 if there was
-    none.
-
-    Examples:
-      brim connect use-uv overrides use-pip
-      brim connect write-tests requires use-pytest --weight 0.5
-      brim connect use-uv overrides use-pip --remove
-    """
-    if options.remove and options.weight is not None:
-        raise InputError("--weight has no meaning with --remove: leave one of them out")
-    if not options.remove and options.kind in (EdgeKind.OVERRIDES, EdgeKind.CONFLICTS):
-        need_person("weakens a rule by another")
-    workspace = here()
-    now = workspace.now
-    with workspace.open() as scopes, scopes.writing():
-        source, target = find_rule(scopes, options.source), find_rule(scopes, options.target)
-        weight = 1.0 if options.weight is None else options.weight
-        edge = Edge(source.id, target.id, options.kind, weight, created_at=now)
-        what = f"connected: {named(source)} {edge.kind} {named(target)}"
-        if options.remove:
-            removed = scopes.remove_edge(edge.source, edge.target, edge.kind, now=now)
-            result = {"edge": edge_object(edge), "removed": removed}
-            if removed:
-                return emit(result, printable(f"dis{what}"), options.as_json)
-            missing = f"{named(source)} has no such connection: brim rules show {source.id}"
-            return emit(result, "", options.as_json, missing, code=1)
-        edge, old, refusals = connect_rules(scopes, edge, now=now)
-    was = "" if old is None or old.weight == edge.weight else f", was {old.weight:g}"
-    found = {"edge": edge_object(edge), "changed": old is not None, "followed": not refusals}
-    ends = [end for end in (source, target) if not end.live]
-    resting = [f"{named(end)} is {end.status}: the connection rests as long as it is" for end in ends]
-    return emit(found, printable(f"{what}, weight {edge.weight:g}{was}"), options.as_json, *refusals, *resting)

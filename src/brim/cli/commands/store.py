@@ -6,16 +6,13 @@ import os
 from argparse import Namespace
 from contextlib import suppress
 from dataclasses import asdict
-from typing import Any
 
-from brim.behaviors.behavior import Behavior, EdgeKind, Status
 from brim.behaviors.graph import Problem
 from brim.behaviors.jsonl import iso
 from brim.behaviors.learning import holds
 from brim.cli.options import (
     NOTHING_YET,
     add_json,
-    add_model,
     add_scope,
     add_yes,
     check_belongs,
@@ -26,28 +23,20 @@ from brim.cli.options import (
     says_yes,
     scope_of,
     tell_trust,
-    whole_number,
 )
 from brim.cli.output import (
-    age,
     counted,
-    cut,
     emit,
-    facts,
     heading,
     home_path,
-    kind_of,
     lines,
     listed,
-    note,
     paint,
     printable,
     readable_size,
     table,
-    tokens_line,
 )
 from brim.errors import BrimError, InputError, StoreError
-from brim.injection.text import summary_of
 from brim.store.backup import (
     backups_in,
     create,
@@ -65,9 +54,8 @@ from brim.store.backup import (
 from brim.store.backup import restore as restore_backup
 from brim.store.checks import file_problems, graph_problems, hints, removable_edges, remove_edges, stale_problems
 from brim.store.events import Event
-from brim.store.rulebook import mark_conflicts, named, unmarked_conflicts
+from brim.store.rulebook import mark_conflicts, unmarked_conflicts
 from brim.store.scopes import Scopes
-from brim.store.statistics import numbers, tier_totals
 from brim.store.store import open_store
 from brim.workspace import DATABASE, Workspace
 
@@ -108,7 +96,7 @@ def check(options: Namespace) -> int:
     fixed: list[str] = []
     with Scopes(sound) as scopes:
         problems = broken + graph_problems(scopes) + stale_problems(scopes)
-        hinted = hints(scopes, workspace.config)
+        hinted = hints(scopes)
         if not options.as_json:
             print(_check_view(paths, scopes, problems, hinted), end="")
         if options.fix:
@@ -161,73 +149,6 @@ def _fix(options: Namespace, workspace: Workspace, scopes: Scopes, problems: lis
             remove_edges(removable, now=workspace.now)
             fixed += [f"{edge} removed" for _, edge in removable]
     return fixed
-
-
-# Numbers --------------------------------------------------------------------------------------------------------
-
-
-@command(
-    option("--top", type=whole_number(0), default=5, metavar="N", help="most used rules to list (default: 5)"),
-    add_model,
-    add_json,
-)
-def stats(options: Namespace) -> int:
-    """Show how much is stored and how it is used.
-
-    By kind and scope, with the tokens that all live rules would take at each tier: whole, as summaries, and by name.
-    Constraints are never below a summary, notes never above one.
-
-    Examples:
-      brim stats
-      brim stats --top 10 --model claude-sonnet-4-5
-    """
-    workspace = here({"model": options.model})
-    with workspace.open() as scopes:
-        behaviors, edges = scopes.behaviors(), scopes.all_edges()
-        found = numbers(behaviors, options.top)
-        found["edges"] = {kind.value: sum(edge.kind is kind for edge in edges) for kind in EdgeKind}
-        live = [each for each in behaviors if each.live]
-        found["tokens"], found["counter"] = tier_totals(scopes, workspace.config, live)
-        found["files"] = [
-            {"scope": scope, "path": store.path, "bytes": store_size(store.path)}
-            for scope, store in (("project", scopes.project), ("user", scopes.user))
-            if store is not None
-        ]
-    by_id = {each.id: each for each in behaviors}
-    view = _stats_view(found, by_id, workspace.now) if found["files"] and not options.as_json else ""
-    return emit(found, view, options.as_json, empty=NOTHING_YET)
-
-
-def _stats_view(found: dict[str, Any], behaviors: dict[str, Behavior], now: float) -> str:
-    verdicts = f"{found['confirmed']:,} confirmed, {found['overridden']:,} overridden"
-    rows = [
-        ("scopes", ", ".join(f"{count:,} {scope}" for scope, count in found["scopes"].items() if count)),
-        ("connections", ", ".join(f"{count:,} {kind}" for kind, count in found["edges"].items() if count) or "none"),
-        ("uses", f"{found['injected']:,} injected, {verdicts}"),
-        ("never used", f"{len(found['never_used']):,} of {found['live']:,} live: brim rules list --sort used"),
-        ("tokens of all", f"{tokens_line(found['tokens'])} ({found['counter']})"),
-    ]
-    for file in found["files"]:
-        rows.append((f"{file['scope']}'s file", f"{readable_size(file['bytes'])}  {home_path(file['path'])}"))
-    most = [behaviors[id] for id in found["most_used"]]
-    used = [["uses", "last", "kind", "text"]]
-    for each in most:
-        times, last = f"{each.usage.injected:,}", age(each.usage.last_used, now)
-        used.append([times, last, kind_of(each), cut(summary_of(each), 100)])
-    doubtful = [each for each in behaviors.values() if each.live and each.usage.overridden > each.usage.confirmed]
-    if doubtful:
-        text = ", ".join(map(named, doubtful[:3])) + (" and others" if len(doubtful) > 3 else "")
-        note(f"{counted(len(doubtful), 'rule')} overridden more often than confirmed: {text}: see 'brim rules check'")
-    shown = f"\n{paint('most used', 'faint')}\n{heading(table(used, right=(0,), optional=(1,)))}"
-    # The kinds by status: empty rows and columns are left out.
-    statuses = [status for status, count in found["statuses"].items() if count] or [Status.ACTIVE.value]
-    kinds = [["kind", *statuses]]
-    for kind, counts in found["kinds"].items():
-        if any(counts.values()):
-            kinds.append([kind, *(f"{counts[status]:,}" if counts[status] else "" for status in statuses)])
-    kinds.append(["in all", *(f"{found['statuses'][status]:,}" for status in statuses)])
-    by_kind = heading(table(kinds, right=range(1, len(statuses) + 1)))
-    return lines(by_kind, f"\n{facts(rows)}", shown if most else "")
 
 
 # Backups --------------------------------------------------------------------------------------------------------
