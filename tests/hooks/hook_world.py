@@ -23,13 +23,24 @@ from tests.waiting import PATIENCE
 RULE = "Use uv and never pip."
 
 
+PATIENT_CODE = "; ".join(
+    [
+        "import os",
+        "from brim._startup import hook, use_startup",
+        'use_startup(os.environ["BRIM_HOME"])',
+        "from brim.hooks import process",
+        f"process.SECONDS = {PATIENCE}",
+        "hook()",
+    ]
+)
+
+
 def patient(launcher: str) -> str:
     """Give the hooks that *launcher* starts more time than any machine needs; return its path."""
     path = Path(launcher)
-    code = f"from brim.hooks import process; process.SECONDS = {PATIENCE}; process.main()"
     text = path.read_text(encoding="utf-8")
-    assert CODE in text or code in text
-    path.write_text(text.replace(CODE, code), encoding="utf-8")
+    assert CODE in text or PATIENT_CODE in text
+    path.write_text(text.replace(CODE, PATIENT_CODE), encoding="utf-8")
     return launcher
 
 
