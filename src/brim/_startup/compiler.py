@@ -6,7 +6,7 @@ can be ordinary Python and a hook still loads only what it uses:
 - ``from typing import ...`` and ``from dataclasses import ...`` name the stand-ins of this package. What they don't
   support is refused here, with file and line. ``import typing`` is the real module, for reading other people's hints.
 - An import that only annotations use is left out.
-- An import that only functions use moves into these functions.
+- An import that only functions use moves into these functions, before the first use.
 """
 
 from __future__ import annotations
@@ -160,18 +160,29 @@ def _moved(alias: ast.alias, statement: Import, module_names: _Names, used_by: d
     if isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith("brim._startup."):
         return not users  # every hook loads the stand-ins
     for function in users:
-        _insert(function, alias, statement)
+        _insert(function.body, alias, statement)
     return True
 
 
-def _insert(function: Function, alias: ast.alias, statement: Import) -> None:
+def _insert(block: list[ast.stmt], alias: ast.alias, statement: Import) -> None:
+    """Import *alias* in *block* before its first use, in a branch if only branches use it."""
+    name = alias.asname or alias.name
+    users = [inner for inner in block if _uses(inner, name)]
+    first = users[0]
+    if len(users) == 1 and isinstance(first, ast.If) and not _uses(first.test, name):
+        for branch in (first.body, first.orelse):
+            if any(_uses(inner, name) for inner in branch):
+                _insert(branch, alias, statement)
+        return
     if isinstance(statement, ast.ImportFrom):
         copy: Import = ast.ImportFrom(statement.module, [alias], 0)
     else:
         copy = ast.Import([alias])
-    ast.copy_location(copy, function)
-    place = 1 if ast.get_docstring(function, clean=False) is not None else 0
-    function.body.insert(place, copy)
+    block.insert(block.index(first), ast.copy_location(copy, first))
+
+
+def _uses(node: ast.AST, name: str) -> bool:
+    return any(isinstance(inner, ast.Name) and inner.id == name for inner in ast.walk(node))
 
 
 def _outer_functions(tree: ast.Module) -> list[Function]:
