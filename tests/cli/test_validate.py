@@ -88,7 +88,7 @@ def test_hints_are_no_problems(brim: Brim) -> None:
     remember(
         brim,
         behavior("a", text="Use uv instead of pip."),
-        behavior("b", text="Prefer uv over pip.", usage=Usage(confirmed=1, overridden=2)),
+        behavior("b", text="Always use uv instead of pip.", usage=Usage(confirmed=1, overridden=2)),
         behavior("c", "constraint", "Never push."),
     )
     remember(brim, behavior("p"), edges=[Edge("p", "c", "overrides")], scope="project")

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from brim import tokens, window
-from brim.activation.parameters import DEFAULTS, Parameters
-from brim.behaviors.duplicates import NEAR_DUPLICATE
 from brim.config import MODES, SETTINGS, Setting, load
 from brim.config.settings import ORDERED
 from brim.config.values import KNOWN
@@ -109,24 +106,6 @@ def test_code_outside_the_table_names_every_setting() -> None:
 
 def test_the_modes_are_those_of_the_counters() -> None:
     assert MODES == tokens.MODES
-
-
-def test_activation_has_the_same_defaults() -> None:
-    section = DEFAULT.section("activation")
-    assert Parameters(**section) == DEFAULTS
-
-
-def test_what_the_table_allows_activation_takes() -> None:
-    for setting in SETTINGS:
-        if setting.key.startswith("activation."):
-            for edge in (setting.least, setting.most):
-                assert edge is not None
-                given: Any = {setting.key.partition(".")[2]: setting.checked(int(edge) if edge >= 1 else edge or 0)}
-                Parameters(**given)
-
-
-def test_near_duplicates_are_told_as_learning_tells_them() -> None:
-    assert DEFAULT["behaviors.near_duplicate"] == NEAR_DUPLICATE
 
 
 def test_memory_has_every_limit_with_its_default() -> None:

@@ -98,7 +98,6 @@ def test_without_a_folder_there_is_no_project(places: Places) -> None:
         ("FLOOP_TOKEN_BUDGET_DYNAMIC", "token_budget.dynamic_context"),
         ("BRIM_SESSION_MAX_TOKENS", "session.max_tokens"),
         ("BRIM_INJECTION_MAX_CHARS", "injection.max_chars"),
-        ("BRIM_ACTIVATION_STEPS", "activation.steps"),
     ],
 )
 def test_a_variable_outranks_the_files(places: Places, variable: str, key: str) -> None:
@@ -288,9 +287,9 @@ def test_the_strongest_source_of_every_setting_wins(places: Places, round: int) 
 
 
 def test_a_removed_setting_is_ignored_and_named_with_its_place(places: Places) -> None:
-    path = places.write(places.home, "mode: exact\nactivation:\n  decay: 0.5\n  steps: 2\n")
+    path = places.write(places.home, "mode: exact\nactivation:\n  decay: 0.5\n")
     config = load({**places.environ, "BRIM_ACTIVATION_SPREAD": "0.1"}, str(places.inside))
-    assert (config["mode"], config.section("activation")["steps"]) == ("exact", 2)
+    assert config["mode"] == "exact"
     assert config.removed == {"activation.decay": f"{path}:3", "activation.spread": "BRIM_ACTIVATION_SPREAD"}
     assert "activation.decay" not in config.values
 

@@ -165,8 +165,7 @@ def why_text(workspace: Workspace, id: str, situation: str = "") -> str:
         if not behavior.live:
             return f"{behavior.name} ({behavior.id}): out: it is {behavior.status}"
         planner = _planner(scopes, workspace, situation)
-        how: Any = {"now": workspace.now, "parameters": planner.parameters, "course": planner.course}
-        account = explain(scopes, planner.context, behavior.id, **how)
+        account = explain(scopes, planner.context, behavior.id, now=workspace.now, course=planner.course)
         alone, plan = planner.plan(None, limited=False), planner.plan(workspace.config.yours[START_KEY])
     lines = [f"{behavior.name}: {account.outcome}", f"  tier: {_tier_in(alone, behavior.id)}"]
     budget = "without a limit" if plan.token_budget is None else f"within {plan.token_budget:,} tokens"

@@ -201,8 +201,7 @@ def _explained(
     planner: Planner, scopes: Scopes, workspace: Workspace, context: Context, behavior: Behavior, *, read_by: str
 ) -> tuple[dict[str, Any], str]:
     """Return the account of one live rule, for JSON and for people; *read_by* is the agent that reads it itself."""
-    how: Any = {"now": workspace.now, "parameters": planner.parameters, "course": planner.course}
-    account = explain(scopes, context, behavior.id, **how)
+    account = explain(scopes, context, behavior.id, now=workspace.now, course=planner.course)
     alone, plan = planner.plan(None, limited=False), planner.plan(workspace.config.yours[START_KEY])
     mapped, item = _item(alone, behavior.id), _item(plan, behavior.id)
     as_json = {
