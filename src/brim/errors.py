@@ -63,8 +63,8 @@ class PersonNeeded(BrimError):
 class LimitReached(BrimError):
     """The limit of ``scope`` is reached; don't send the request.
 
-    ``reason`` is one word: ``limit`` (it does not fit), ``wrapping_up`` (only the wrap-up may still spend), ``stopped``
-    (a person said so) or ``closed`` (by an older version). Amounts are micro-dollars, or tokens if ``unit`` says so;
+    ``reason`` is one word: ``limit`` (it does not fit), ``wrapping_up`` (only the wrap-up may still spend) or
+    ``stopped`` (a person said so). Amounts are micro-dollars, or tokens if ``unit`` says so;
     ``room`` is what would still be allowed, or None if ``limit`` is None.
     """
 

@@ -181,21 +181,12 @@ class Workspace:
 
     @cached_property
     def _agreed_settings(self) -> str | None:
-        """The digest of the settings that the user agreed to; None if the project isn't trusted, or was by 0.1."""
+        """The digest of the settings that the user agreed to; None if the project isn't trusted."""
         if self.project is None or not self.trusted:
             return None
         from brim.store.trust import settings_agreed
 
         return settings_agreed(self.project, self.home)
-
-    def renew_trust(self) -> None:
-        """Agree to the present contents of a project that 0.1 trusted as a folder."""
-        if self.project is not None and self.trusted and self._agreed_settings is None:
-            from brim.store.trust import agree_to_settings, settings_digest
-
-            with suppress(StoreError):  # read-only: it stays as it is
-                agree_to_settings(self.project, self.home, settings_digest(self.project))
-                del self._agreed_settings
 
     def consent(self) -> Consent | None:
         """Return what a person is asked before the project may steer agents; None outside of a project."""
@@ -203,7 +194,6 @@ class Workspace:
             return None
         from brim.store.consent import consent_for
 
-        self.renew_trust()
         return consent_for(self.project, self.home, settings_changed=self.settings_changed)
 
     def save_settings(self, path: str, text: str) -> None:
@@ -336,8 +326,6 @@ class Workspace:
 
         # A mistake in a settings file is reported before anything is opened, and its models count tokens.
         _ = self.config
-        if self.who == "person" and migrate:
-            self.renew_trust()
         patience = TIMEOUT if timeout is None else timeout
         checked = self.who == "agent" and self._agreed_settings is not None
         opened = partial(open_scopes, user=self.home, trusted=True, migrate=migrate, checked=checked, timeout=patience)

@@ -144,12 +144,10 @@ class _Here(Workspace):
     @cached_property
     def config(self) -> Config:
         found: Config = Workspace.config.func(self)  # type: ignore[attr-defined] # a cached property
-        removed = {key: f"{where}: {key} is no longer a setting" for key, where in found.removed.items()}
-        ignored = {key: f"{where}: a project's file can't set {key} like this" for key, where in found.ignored.items()}
-        for key, what in {**removed, **ignored}.items():
+        for key, where in found.ignored.items():
             if key not in _warned:
                 _warned.add(key)
-                note(f"{what}, so it's ignored; remove it")
+                note(f"{where}: a project's file can't set {key} like this, so it's ignored; remove it")
         return found
 
     def open(self, *, migrate: bool | None = None) -> Scopes:

@@ -1,4 +1,4 @@
-"""Declares every setting once: its type, limits and default. Former settings are listed, too.
+"""Declares every setting once: its type, limits and default.
 
 Other packages have the same defaults for callers without a configuration. Each setting's environment variable is
 ``BRIM_`` and its key in capitals, unless another one is named here.
@@ -251,14 +251,3 @@ ORDERED = (
     ("window.response_reserve_max", "window.response_reserve_min"),
 )
 """Pairs of which the first is never less than the second, whichever files they come from."""
-
-REMOVED = frozenset(
-    f"activation.{name}"
-    for name in (
-        *("seed_floor", "one_condition", "two_conditions", "three_conditions", "further_condition"),
-        *("base_floor", "base_range", "never_used", "use_factor", "use_offset", "least_hours"),
-        *("spread", "decay", "edge_fading", "inhibition_breadth", "inhibition_strength"),
-        *("sigmoid_gain", "sigmoid_center"),
-    )
-)
-"""Settings of earlier versions. They are ignored with a warning, not refused as unknown."""

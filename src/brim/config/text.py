@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 from brim.config.places import config_paths
-from brim.config.settings import REMOVED, SETTINGS
+from brim.config.settings import SETTINGS
 from brim.config.values import Config, load
 from brim.errors import BrimError, ConfigError, InputError
 
@@ -163,8 +163,6 @@ def read_settings(
 
 def unknown(key: str) -> str:
     """Say that *key* isn't a setting, and which one was probably meant."""
-    if key in REMOVED:
-        return f"{key} is no longer a setting"
     section, _, last = key.rpartition(".")
     within = [name for name in KNOWN if name.startswith(f"{key if key in SECTIONS else section}.")]
     if key in SECTIONS:
@@ -186,7 +184,7 @@ def _leaves(tree: Mapping[str, Any], section: str) -> Iterator[tuple[str, Any]]:
         key = f"{section}.{name}" if section else name
         if name in SECTIONS and not section and isinstance(value, dict | None):
             yield from _leaves(value or {}, key)
-        elif key not in REMOVED:
+        else:
             yield key, value
 
 

@@ -348,7 +348,7 @@ _LIMITS = (
     "SELECT period, unit, amount, state, spent FROM spend_limits WHERE scope IN ('*', ?, ?) AND unit <> 'percent' "
     "AND (ends IS NULL OR ends > ?)"
 )
-_STATES = {"stopped": "spending stopped", "closed": "spending closed", "wrapping_up": "wrapping up"}
+_STATES = {"stopped": "spending stopped", "wrapping_up": "wrapping up"}
 
 
 def limit_notice(status: Status, workspace: HookWorkspace) -> str:

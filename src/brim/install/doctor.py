@@ -197,7 +197,7 @@ class _Doctor:
         """Return the state of brim's hooks in *target*, what is wrong with them, and what corrects it."""
         found = [words[0] for _, hook in self.here.ours.hooks_in(settings) if (words := words_of(hook))]
         launcher = launcher_path(self.here.home)
-        if old := {program for program in found if program.removesuffix("-unless-resident") != launcher}:
+        if old := {program for program in found if program != launcher}:
             return WRONG, f"; calls {min(old)}, which is not the launcher of this home", FIX
         if record is None:
             return OFF, "; there is no record of what was there before: brim init makes one", ""
@@ -408,7 +408,6 @@ def _fix(here: Installation) -> tuple[list[str], list[str]]:
     again, out = [each for each in again if each.changes], [each for each in out if each.changes]
     here.apply(again, installing=True)
     here.apply([*out, *orphans], installing=False)
-    here.remove_resident_server()
     fixed = [f"{change.target.path}: hooks as they should be" for change in again]
     fixed += [f"{change.target.path}: forgotten, since its project is gone" for change in orphans]
     fixed += [f"{change.target.path}: taken out, since it is for every project" for change in out]

@@ -27,7 +27,6 @@ from brim.install.agents import (
     NAMES,
     PLUGIN,
     REMOVE_PLUGIN,
-    RESIDENT_SERVER,
     Ours,
     Target,
     entries_for,
@@ -60,7 +59,7 @@ from brim.install.changes import (
 )
 from brim.install.git_exclude import hide, not_ignored, unhide
 from brim.install.jsonc import BLANK
-from brim.install.launchers import install_launchers, remove_launchers, remove_resident
+from brim.install.launchers import install_launchers, remove_launchers
 from brim.store.project import make_folder
 from brim.store.store import open_store
 from brim.store.trust import is_trusted, trust, trusted_projects
@@ -237,14 +236,6 @@ class Installation(Workspace):
             write_records(self.home, records)
         self.records = records
 
-    def remove_resident_server(self) -> bool:
-        """Remove what 0.1 installed for resident hooks; return whether Claude Code started a server for them."""
-        servers = [path for path, record in self.records.items() if record.agent == RESIDENT_SERVER]
-        changes = [self.plan_removal(Target(RESIDENT_SERVER, "user", path)) for path in servers]
-        self.apply(changes, installing=False)
-        remove_resident(self.home)
-        return any(change.changes for change in changes)
-
     def budget_edit(self, tokens: int | None, scope: str) -> SettingEdit | None:
         """Return how the token budget gets into the settings of *scope*; None if *tokens* is None."""
         return None if tokens is None else SettingEdit(self.environ, self.cwd or None, BUDGET, tokens, scope)
@@ -313,7 +304,7 @@ class Installed:
             path = change.target.path
             hooks = list(entries_for(change.target.agent, "", hooks=change.record.hooks if change.record else ALL))
             status_line = change.record is not None and change.record.status is not None
-            shown = {"hooks": hooks, "resident": False, "status_line": status_line, "backup": self.backups.get(path)}
+            shown = {"hooks": hooks, "status_line": status_line, "backup": self.backups.get(path)}
             agent, commands = change.target.agent, [each.target.agent for each in self.commands]
             command = CALLED[agent] if f"{agent}{COMMAND}" in commands else None
             found.append(change.to_dict() | shown | {"hidden_from_git": path in self.hidden, "command": command})
@@ -329,7 +320,6 @@ class Installed:
             "skipped": skipped,
             "launcher": launcher_path(self.home),
             "token_budget": None if self.budget is None else self.budget.to_dict(),
-            "server": None,
             "kept": self.kept,
             "trusted": self.trusted,
             "dry_run": self.dry_run,
@@ -362,7 +352,6 @@ class Upgraded:
             "stores": list(self.stores),
             "migrated": [path for path, kept in self.stores.items() if kept],
             "kept": {path: kept for path, kept in self.stores.items() if kept},
-            "server": "",
             "token_budget": None if self.budget is None else self.budget.to_dict(),
         }
 
@@ -379,8 +368,6 @@ class Uninstalled:
     commands: list[Change] = field(default_factory=list)
     """The files of ``/learn`` that brim had written."""
     backups: dict[str, str] = field(default_factory=dict)
-    server: bool = False
-    """Whether a server of resident hooks was removed."""
     served: list[str] = field(default_factory=list)
     """The agents that still start ``brim mcp``."""
     plugins: list[str] = field(default_factory=list)
@@ -404,7 +391,7 @@ class Uninstalled:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
-        return {"agents": self.agents, "server": self.server, "broken": self.broken, "dry_run": self.dry_run}
+        return {"agents": self.agents, "broken": self.broken, "dry_run": self.dry_run}
 
 
 # What the commands call ----------------------------------------------------------------------------------------------
@@ -450,7 +437,7 @@ def install(
     if dry_run:
         return done
     install_launchers(here.home)
-    _ = here.secret  # memory that 0.1 made is taken over now, and none later
+    _ = here.secret  # made now, so that no hook has to
     if scope == "project" and here.project is not None:
         here.begin_project()
         if trusting and not is_trusted(here.project, here.home):
@@ -461,12 +448,9 @@ def install(
     done.backups = here.apply([*done.changes, *done.commands], installing=True)
     inside = [change.target.path for change in done.changes if scope == "project"]
     done.hidden = hide([*inside, *done.backups.values()]) if inside else []
-    if "claude" in agents and scope == "user":
-        here.remove_resident_server()
     stores, broken = here.upgrade_stores(create=True)
     done.kept = [kept for kept in stores.values() if kept]
     done.problems = [f"{error}; until then hooks say nothing" for error in broken]
-    here.renew_trust()
     done.next_steps = list(_next_steps(here, done.changes, inside))
     return done
 
@@ -528,7 +512,6 @@ def uninstall(
     if dry_run:
         return done
     done.backups = here.apply([*changes, *commands], installing=False)
-    done.server = "claude" in agents and here.remove_resident_server()
     done.plugins = [REMOVE_PLUGIN[agent] for agent in agents if has_plugin(agent, environ)]
     done.is_complete = not here.records and not done.plugins
     if done.is_complete:

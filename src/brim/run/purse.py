@@ -282,4 +282,4 @@ def read_answer(typed: str, unit: str = USD) -> str | Raise:
 
 
 def _is_ending(state: str) -> bool:
-    return state in (WRAPPING_UP, STOPPED, "closed")
+    return state in (WRAPPING_UP, STOPPED)

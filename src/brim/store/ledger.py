@@ -28,7 +28,7 @@ from brim.spend.ledger import (
     ScopeStatus,
     lineage,
 )
-from brim.spend.limits import ASKED, CLOSED, OPEN, STOPPED, WARN, WRAP_UP, WRAPPING_UP, Limit, Raise
+from brim.spend.limits import ASKED, OPEN, STOPPED, WARN, WRAP_UP, WRAPPING_UP, Limit, Raise
 from brim.spend.money import checked_amount, in_dollars
 from brim.spend.periods import (
     EVERYWHERE,
@@ -578,7 +578,6 @@ def refusal(about: Scope | Allowance, amount: int, purpose: str, ending: bool) -
     answers = "" if limit.state == WRAPPING_UP else f": brim limit continue|raise|wrap-up|stop {whose}"
     text = {
         STOPPED: f"{name}: was stopped, so nothing more is spent: 'brim limit continue {name}' opens it",
-        CLOSED: f"{name}: is closed: 'brim limit continue {name}' opens it",
         WRAPPING_UP: f"{name}: is being wrapped up, and only requests for that are admitted",
     }.get(reason) or f"{name}: {in_unit(amount, unit)} more does not fit: {', '.join(parts)}{answers}"
     what: dict[str, Any] = {"scope": about.scope, "reason": reason or "limit", "amount": amount, "unit": unit}

@@ -54,7 +54,6 @@ STATES = {
     "unfit": "asked: a request did not fit",
     "wrapping_up": "wrap-up",
     "stopped": "stopped",
-    "closed": "closed",
 }
 """What a state is called; ``unfit`` is ``asked`` while there is still room."""
 WRITE_IT = "write it as: brim limit [PROJECT] 5/day, brim limit raise [PROJECT] 8/day, or brim limit remove [PROJECT]"
@@ -430,7 +429,7 @@ def _answer(money: Money, action: str, scope: str, amount: str, options: Namespa
         if options.anew or (own.limit is not None and (new is None or new > own.limit)):
             need_person("raises, removes or starts over a limit")
         status = money.ledger.limit(scope, new, anew=bool(options.anew))
-        if status.limit != new or status.state in ("wrapping_up", "stopped", "closed"):
+        if status.limit != new or status.state in ("wrapping_up", "stopped"):
             note(f"{scope}: already has this limit, and earlier answers stay: --anew starts over")
     else:
         answer = Raise(micro_dollars(amount, up=False)) if action == "raise" else action.replace("-", "_")

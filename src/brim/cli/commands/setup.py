@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from argparse import SUPPRESS, ArgumentParser, Namespace
+from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Callable
 
@@ -72,7 +72,6 @@ START_TOKENS = tokens("most tokens of rules at a session's start, saved as a set
     agent_option("all that are found"),
     option("--hooks", choices=HOOKS, help="all, or rules only: no memory, no limits (default: as before, or all)"),
     START_TOKENS,
-    option("--resident", action="store_true", help=SUPPRESS),
     option("--no-statusline", action="store_true", help="leave the status line as it is"),
     add_yes,
     add_json,
@@ -93,8 +92,6 @@ def init(options: Namespace) -> int:
       brim init --agent claude --tokens 1500
       brim init --project --hooks injection-only --dry-run
     """
-    if options.resident:
-        note("resident hooks are gone, since ordinary ones are fast: --resident changes nothing")
     if not options.dry_run:
         if options.hooks not in (None, ALL):
             need_person("installs rules without memory and limits")
@@ -224,7 +221,7 @@ def uninstall(options: Namespace) -> int:
 
 
 def _show_uninstalled(done: Uninstalled) -> None:
-    if not done.changes and not done.server and not done.broken:
+    if not done.changes and not done.broken:
         note("brim isn't installed in any agent; nothing was changed")
         return
     if done.dry_run:
