@@ -38,7 +38,7 @@ def at(environ: dict[str, str], folder: Path | str | None, who: Any, **own: Any)
 
 
 def rules(workspace: Workspace) -> list[str]:
-    with workspace.open(migrate=False) as scopes:
+    with workspace.open(create=False) as scopes:
         return [behavior.id for behavior in scopes.behaviors()]
 
 

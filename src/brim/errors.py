@@ -46,9 +46,9 @@ class NoExactCounter(BrimError):
 class StoreError(BrimError):
     """One of brim's own files can't be used; its content is unchanged.
 
-    ``reason`` is one word, for a caller that goes on without it: ``missing``, ``busy``, ``damaged``, ``newer``,
-    ``older``, ``read-only``, ``full``, ``refused``, ``foreign`` (it came from elsewhere), ``lost`` (a server can't be
-    reached), ``conflict`` (with another process, try again) or ``failed``.
+    ``reason`` is one word, for a caller that goes on without it: ``missing``, ``busy``, ``damaged``, ``version`` (of
+    another brim), ``read-only``, ``full``, ``refused``, ``foreign`` (it came from elsewhere), ``lost`` (a server can't
+    be reached), ``conflict`` (with another process, try again) or ``failed``.
     """
 
     def __init__(self, message: str, reason: str = "failed") -> None:

@@ -316,11 +316,11 @@ class Workspace:
         """The database of each scope that may be used here, the user's first, whether it exists or not."""
         return [os.path.join(folder, DATABASE) for folder in self.scope_folders.values()]
 
-    def open(self, *, migrate: bool | None = None) -> Scopes:
-        """Open the stores that may be used here. By default, only a person's command migrates an older file."""
-        return self._open(self.who == "person" if migrate is None else migrate)
+    def open(self, *, create: bool | None = None) -> Scopes:
+        """Open the stores that may be used here. By default, only a person's command creates a missing file."""
+        return self._open(self.who == "person" if create is None else create)
 
-    def _open(self, migrate: bool, timeout: float | None = None) -> Scopes:
+    def _open(self, create: bool, timeout: float | None = None) -> Scopes:
         from brim.store.database import TIMEOUT
         from brim.store.scopes import open_scopes
 
@@ -328,7 +328,7 @@ class Workspace:
         _ = self.config
         patience = TIMEOUT if timeout is None else timeout
         checked = self.who == "agent" and self._agreed_settings is not None
-        opened = partial(open_scopes, user=self.home, trusted=True, migrate=migrate, checked=checked, timeout=patience)
+        opened = partial(open_scopes, user=self.home, trusted=True, create=create, checked=checked, timeout=patience)
         try:
             return opened(self.usable_project)
         except StoreError as error:
@@ -364,7 +364,7 @@ class Workspace:
 
     @cached_property
     def scopes(self) -> Scopes:
-        """The stores that may be used here, opened once, without migrating or waiting long. For hooks."""
+        """The stores that may be used here, opened once, without creating a file or waiting long. For hooks."""
         return self._open(False, timeout=BUSY)
 
     @property

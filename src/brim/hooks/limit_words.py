@@ -10,7 +10,7 @@ import time
 
 from brim.spend.limits import ASKED, OPEN, STOPPED, WRAPPING_UP
 from brim.spend.periods import EVERYWHERE, PERCENT, USD, Ceiling, out_of, window_name
-from brim.store.project import LIMITS_SINCE, name_of
+from brim.store.project import name_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _whose(scope: str, workspace: HookWorkspace) -> str:
         return "--all"
     if scope == workspace.ledger_scope == name_of(workspace.place) and workspace.user_database is not None:
         named = "SELECT count(*) FROM spend_projects WHERE scope GLOB ? || '-????????'"
-        if workspace.user_database.version >= LIMITS_SINCE and workspace.user_database.row(named, (scope,))[0]:
+        if workspace.user_database.row(named, (scope,))[0]:
             from shlex import quote
 
             return quote(workspace.place)

@@ -68,7 +68,7 @@ def standing(workspace: Workspace, session: str = "", agent: str = "", *, kept: 
     """Return how things stand; *session* is the one that asks, and *agent* whose it is, if that is known."""
     named = session or next((workspace.environ[name] for name in NAMES if workspace.environ.get(name)), "")
     found = _session(workspace, named, agent)
-    with workspace.open(migrate=True) as scopes:
+    with workspace.open(create=True) as scopes:
         live = [each.status for each in scopes.behaviors(LIVE)]
     return Standing(
         found.id,

@@ -50,7 +50,6 @@ from brim.install.retention import prune
 from brim.install.rule_files import floop_traces, shared_news
 from brim.store.backup import lost_rules
 from brim.store.checks import shortened, store_problems
-from brim.store.database import VERSION
 from brim.store.loaded import loaded_rules
 from brim.store.planner import Planner
 from brim.store.project import is_tracked
@@ -274,29 +273,22 @@ class _Doctor:
                     yield Finding(OFF, "store", "no rules for all your projects yet", **facts)
                 continue
             try:
-                with open_store(path, migrate=False, timeout=1.0) as store:
+                with open_store(path, create=False, timeout=1.0) as store:
                     if damage := store_problems(store):
                         text = f"{path}: is damaged ({shortened(damage)}): 'brim backup list' shows the copies"
                         raise StoreError(text, "damaged")
-                    number, version = len(store.behaviors(LIVE)), store.database.version
+                    number = len(store.behaviors(LIVE))
             except BrimError as error:
-                is_older = getattr(error, "reason", "") == "older"
                 without = "; until then agents go on without this project" if scope == "project" else ""
-                yield Finding(WRONG, "store", f"{error}{without}", FIX if is_older else "", **facts)
+                yield Finding(WRONG, "store", f"{error}{without}", **facts)
             else:
-                text = f"{path}: {counted(number, 'rule')}, schema {version}"
-                facts |= {"version": version, "behaviors": number}
-                if version < VERSION:
-                    text = f"{text}: 'brim upgrade' brings it up to date, to {VERSION}"
-                    yield Finding(OFF, "store", text, FIX, **facts)
-                else:
-                    yield Finding(OK, "store", text, **facts)
+                yield Finding(OK, "store", f"{path}: {counted(number, 'rule')}", **facts, behaviors=number)
 
     def _trust(self) -> Iterator[Finding]:
         project = self.here.project
         facts: dict[str, Any] = {"project": project}
         changes = news = ""
-        with suppress(BrimError), self.here.open(migrate=False) as scopes:  # a broken one is said above
+        with suppress(BrimError), self.here.open(create=False) as scopes:  # a broken one is said above
             changes, news = self.here.changes_of(scopes), shared_news(self.here, scopes)
         state, text = OFF, "no project here: agents hear only your own rules"
         if project is not None:
@@ -320,7 +312,7 @@ class _Doctor:
     def _blocks(self, agents: list[str]) -> Iterator[Finding]:
         """Say how many rules refuse calls, and which calls an agent makes without asking."""
         number = 0
-        with suppress(BrimError), self.here.open(migrate=False) as scopes:  # a broken one is said above
+        with suppress(BrimError), self.here.open(create=False) as scopes:  # a broken one is said above
             number = sum(bool(each.blocks) for each in scopes.behaviors(LIVE))
         if not number:
             return
@@ -415,8 +407,7 @@ def _fix(here: Installation) -> tuple[list[str], list[str]]:
     if is_installed:
         fixed += [f"{path} rewritten" for path in install_launchers(here.home)]
         fixed += [] if os.path.lexists(here.database) else [f"{here.home}: has a store now"]
-    stores, broken = here.upgrade_stores(create=is_installed)
-    fixed += [f"{path} updated; as it was, it's kept in {kept}" for path, kept in stores.items() if kept]
+    _, broken = here.check_stores(create=is_installed)
     return fixed, problems + broken
 
 
@@ -470,7 +461,7 @@ def start_tokens(here: Installation, agent: str | None) -> tuple[int, str, dict[
     injection = min((limit for limit in dynamic if limit is not None), default=None)
     budget: int | None = config["token_budget.default"]
     limits = {"start": budget, "injection": injection, "session": config["session.max_tokens"]}
-    with own.open(migrate=False) as scopes:
+    with own.open(create=False) as scopes:
         if scopes.user is None and scopes.project is None:
             return 0, "", limits, [], 0
         context, loaded = Context(**here.surroundings), loaded_rules(scopes, agent or "", folder or "")

@@ -240,26 +240,26 @@ class Installation(Workspace):
         """Return how the token budget gets into the settings of *scope*; None if *tokens* is None."""
         return None if tokens is None else SettingEdit(self.environ, self.cwd or None, BUDGET, tokens, scope)
 
-    def upgrade_stores(self, *, create: bool = False) -> tuple[dict[str, str], list[str]]:
-        """Bring brim's own files up to date; return where each is kept as it was, and what is broken.
+    def check_stores(self, *, create: bool = False) -> tuple[list[str], list[str]]:
+        """Open brim's own files; return those that can be used, and what is wrong with the others.
 
-        The first is empty for a file that was up to date. The files are the user's (made if it's missing, with
-        *create*), this project's, and those of all trusted projects. Hooks never upgrade a file: until this has run,
-        they say nothing.
+        The files are the user's (made if it's missing, with *create*), this project's, and those of all trusted
+        projects.
         """
         projects = [each for each in trusted_projects(self.home) if is_trusted(each, self.home)]
         own = (f"{each}/.brim/{DATABASE}" for each in (*projects, self.project) if each)
-        found: dict[str, str] = {}
-        broken = []
+        sound, broken = [], []
         for path in dict.fromkeys((self.database, *own)):
             is_there = os.path.exists(path)
+            if not is_there and not (create and path == self.database):
+                continue
             try:
-                if is_there or (create and path == self.database):
-                    with open_store(path) as store:
-                        found |= {path: store.database.kept} if is_there else {}
+                open_store(path).close()
             except BrimError as error:
                 broken.append(str(error))
-        return found, broken
+            else:
+                sound += [path] if is_there else []
+        return sound, broken
 
 
 # Results -------------------------------------------------------------------------------------------------------------
@@ -277,8 +277,6 @@ class Installed:
     """The files of ``/learn``."""
     hooks: str = ALL
     backups: dict[str, str] = field(default_factory=dict)
-    kept: list[str] = field(default_factory=list)
-    """Copies of brim's own files as they were before they were brought up to date."""
     hidden: list[str] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
     """Agents that got nothing, and why."""
@@ -320,7 +318,6 @@ class Installed:
             "skipped": skipped,
             "launcher": launcher_path(self.home),
             "token_budget": None if self.budget is None else self.budget.to_dict(),
-            "kept": self.kept,
             "trusted": self.trusted,
             "dry_run": self.dry_run,
         }
@@ -333,8 +330,8 @@ class Upgraded:
     files: list[str]
     """The settings files in which brim is."""
     launchers: list[str]
-    stores: dict[str, str]
-    """brim's own files, and where each is kept as it was before; empty if it was up to date."""
+    stores: list[str]
+    """brim's own files that can be used."""
     broken: list[str]
     differ: list[str]
     """Settings files in which this version would install other hooks."""
@@ -349,9 +346,6 @@ class Upgraded:
         """Return it as plain data."""
         shown = {key: value for key, value in vars(self).items() if key != "budget"}
         return shown | {
-            "stores": list(self.stores),
-            "migrated": [path for path, kept in self.stores.items() if kept],
-            "kept": {path: kept for path, kept in self.stores.items() if kept},
             "token_budget": None if self.budget is None else self.budget.to_dict(),
         }
 
@@ -448,8 +442,7 @@ def install(
     done.backups = here.apply([*done.changes, *done.commands], installing=True)
     inside = [change.target.path for change in done.changes if scope == "project"]
     done.hidden = hide([*inside, *done.backups.values()]) if inside else []
-    stores, broken = here.upgrade_stores(create=True)
-    done.kept = [kept for kept in stores.values() if kept]
+    _, broken = here.check_stores(create=True)
     done.problems = [f"{error}; until then hooks say nothing" for error in broken]
     done.next_steps = list(_next_steps(here, done.changes, inside))
     return done
@@ -472,7 +465,7 @@ def _plan(done: Installed, here: Installation, target: Target, *, status: bool) 
 
 
 def upgrade(environ: Mapping[str, str], folder: str | None, *, token_budget: int | None = None) -> Upgraded:
-    """Bring launchers and stores up to date where brim is installed; the agents' settings stay as they are."""
+    """Bring launchers up to date where brim is installed, and check the stores; agents' settings stay as they are."""
     here = Installation(environ, folder)
     targets = here.installed()
     scope = "user" if not targets or any(each.scope == "user" for each in targets) else "project"
@@ -480,7 +473,7 @@ def upgrade(environ: Mapping[str, str], folder: str | None, *, token_budget: int
     has_hooks = bool(targets) or any(has_plugin(agent, environ) for agent in NAMES)
     launchers = install_launchers(here.home) if has_hooks else []
     _ = has_hooks and here.secret
-    stores, broken = here.upgrade_stores()
+    stores, broken = here.check_stores()
     if budget is not None:
         budget.write(here.save_settings)
     differ = [target.path for target in targets if here.plan_again(target).changes]

@@ -29,7 +29,7 @@ from brim.scratch.folder import (
     remove_ours,
     session_folders,
 )
-from brim.store.database import VERSION, Database
+from brim.store.database import Database
 from brim.store.events import RECENT
 from brim.store.ledger import open_ledger
 from brim.store.store import open_store
@@ -172,9 +172,9 @@ class _Pruning:
 
     def _rows(self, path: str, days: int | None) -> Iterator[Past]:
         """Look at what the database *path* holds."""
-        with open_store(path, migrate=False, timeout=PATIENCE) as store:
+        with open_store(path, create=False, timeout=PATIENCE) as store:
             database = store.database
-            if database.version < VERSION or database.readonly:
+            if database.readonly:
                 return
             old = self.now - SESSIONS
             kept = round(SESSIONS / DAY)

@@ -128,8 +128,8 @@ class Limit(Record):
         """Return the limit after a person's *answer*. *taken* is spent or reserved, in *unit*.
 
         ``continue`` adds a tenth each time that the limit is reached: to the limit, or to the sum if that is higher, so
-        that there is room again. ``Raise`` sets another limit and reopens a stopped scope. Either is a new limit. If its
-        warning were due at once, it is left out: the person who answered knows.
+        that there is room again. ``Raise`` sets another limit and reopens a stopped scope. Either is a new limit. If
+        its warning were due at once, it is left out: the person who answered knows.
         """
         if answer == "wrap_up":
             return self.replace(state=WRAPPING_UP)

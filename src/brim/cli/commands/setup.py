@@ -120,7 +120,7 @@ def init(options: Namespace) -> int:
 
 @command(START_TOKENS, add_json)
 def upgrade(options: Namespace) -> int:
-    """Bring the launcher and brim's databases up to date, as 'brim init' does.
+    """Bring the launcher up to date, as 'brim init' does, and check brim's databases.
 
     The hooks in your agents' settings stay as they are; if this version would install others, brim says so.
 
@@ -138,9 +138,8 @@ def upgrade(options: Namespace) -> int:
 def _show_upgraded(done: Upgraded) -> None:
     for path in done.launchers:
         print(home_path(f"updated: {path}"))
-    for path, kept in done.stores.items():
-        said = f"brought up to date: {path}\nkept as it was: {kept}" if kept else f"up to date: {path}"
-        print("\n".join(map(home_path, said.split("\n"))))
+    for path in done.stores:
+        print(home_path(f"up to date: {path}"))
     if done.budget is not None:
         show_setting(done.budget)
 
@@ -156,7 +155,7 @@ def _show(done: Installed) -> None:
         show_differences([*done.changes, *done.commands])
     if rows:
         print(table(rows))
-    for backup in (*done.backups.values(), *done.kept):
+    for backup in done.backups.values():
         print(home_path(f"backup: {backup}"))
     if done.hidden:
         print(home_path(f"hidden from git in {exclude_file(done.hidden[0])}"))
@@ -433,7 +432,7 @@ def _trust(options: Namespace) -> int:
     if found is None:
         raise InputError(f"{folder}: not a project: no .brim/ or .git in it or above it")
     if not options.as_json:
-        with workspace.open(migrate=False) as scopes:
+        with workspace.open(create=False) as scopes:
             news = shared_news(workspace, scopes)
         say_paged(_view(found, news))
     done = found.trusted and not found.is_new
