@@ -46,7 +46,6 @@ from brim.install.changes import STATUS, Record
 from brim.install.git_exclude import not_ignored
 from brim.install.installation import EXPERIMENTAL, Installation
 from brim.install.launchers import check_lasting, copy_launcher, install_launchers, interpreter_of
-from brim.install.retention import prune
 from brim.install.rule_files import floop_traces, shared_news
 from brim.store.backup import lost_rules
 from brim.store.checks import shortened, store_problems
@@ -150,7 +149,6 @@ class _Doctor:
         yield from (Finding(OFF, "floop", f"{path}: {text}", file=path) for path, text in floop_traces(self.here))
         yield from self._tokens(agents[0] if agents else None)
         yield from self._server()
-        yield from self._past()
         yield from self._log()
 
     def _agent(self, target: Target) -> Iterator[Finding]:
@@ -361,14 +359,6 @@ class _Doctor:
         else:
             text = f"{names} {start} 'brim mcp', whose tools take {schemas:,} tokens where they are loaded at once"
             yield Finding(OK, "server", f"{text} (for {model})", agents=agents, schemas=schemas)
-
-    def _past(self) -> Iterator[Finding]:
-        """Say how much brim has kept longer than it needs to."""
-        with suppress(BrimError):  # wrong settings are said above
-            found = prune(self.here.environ, self.here.cwd, dry_run=True)
-            if found.number:
-                text = f"{found.number:,} things are past their time: 'brim doctor --prune' lists and removes them"
-                yield Finding(OFF, "kept", text, number=found.number, bytes=found.bytes)
 
     def _log(self) -> Iterator[Finding]:
         path = log_path(self.here.environ)

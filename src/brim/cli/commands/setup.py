@@ -34,7 +34,6 @@ from brim.cli.output import (
     note,
     paint,
     printable,
-    readable_size,
     say_paged,
     table,
     whole,
@@ -47,7 +46,6 @@ from brim.install.changes import Change
 from brim.install.doctor import FIX, OFF, OK, WRONG, Diagnosis, diagnose
 from brim.install.git_exclude import exclude_file
 from brim.install.installation import Installed, Uninstalled, Upgraded
-from brim.install.retention import prune
 from brim.install.rule_files import shared_news
 from brim.scratch.entries import Entry
 from brim.store.consent import Consent
@@ -283,55 +281,22 @@ def resume(options: Namespace) -> int:
 _COLOURS = {OK: "green", OFF: "faint", WRONG: "red"}
 
 
-@command(
-    one_of(
-        option("--fix", action="store_true", help="fix what needs no decision"),
-        option("--prune", action="store_true", help="remove what brim has kept long enough; it asks first"),
-    ),
-    add_yes,
-    add_json,
-)
+@command(option("--fix", action="store_true", help="fix what needs no decision"), add_json)
 def doctor(options: Namespace) -> int:
     """Check what is installed where, and whether it works.
 
     Runs a hook to see whether it answers and how long it takes (in a temporary home, so nothing is recorded), counts
     the tokens that brim itself adds, and says what to correct. With --fix, it corrects what doesn't need your decision:
-    the launcher, hooks in the settings, files of an older version. Exits with 1 if something is wrong.
-
-    With --prune, it lists old data that brim no longer needs, here and in the projects that you trust, and removes it
-    if you agree. Rules, limits, reservations and the memory of live sessions stay.
+    the launcher and hooks in the settings. Exits with 1 if something is wrong.
 
     Examples:
       brim doctor
       brim doctor --fix
-      brim doctor --prune --dry-run
       brim doctor --json
     """
-    if options.prune:
-        return _prune(options)
-    if options.yes or options.dry_run:
-        raise InputError(f"--{'yes' if options.yes else 'dry-run'} belongs to 'brim doctor --prune'")
     found = diagnose(os.environ, working_folder(), fix=options.fix, tool_tokens=_tool_tokens)
     note(*found.problems)
     return emit(found, _show_diagnosis, options.as_json, code=found.exit_code)
-
-
-def _prune(options: Namespace) -> int:
-    if not options.dry_run:
-        need_person("removes what brim keeps")
-    found = prune(os.environ, working_folder(), dry_run=True)
-    rows = [["old data", "number", "size", "kept for", "where"]]
-    for each in found.items:
-        size = readable_size(each.bytes) if each.bytes else ""
-        kept = counted(each.days, "day") if each.days else "a minute"
-        rows.append([each.what, f"{each.number:,}", size, kept, home_path(each.place)])
-    if found.items and not options.as_json:
-        print(heading(table(rows, right=(1, 2))))
-    is_wanted = bool(found.items) and not options.dry_run and says_yes("Remove it?", yes=options.yes)
-    done = prune(os.environ, working_folder()) if is_wanted else found
-    said = "nothing to remove" if not found.items else "removed" if done.done else ""
-    note(*done.problems)
-    return emit(done, said, options.as_json, code=0 if done.done or options.dry_run or not found.items else 1)
 
 
 def _show_diagnosis(found: Diagnosis) -> None:
