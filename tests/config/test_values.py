@@ -98,7 +98,6 @@ def test_without_a_folder_there_is_no_project(places: Places) -> None:
         ("FLOOP_TOKEN_BUDGET_DYNAMIC", "token_budget.dynamic_context"),
         ("BRIM_SESSION_MAX_TOKENS", "session.max_tokens"),
         ("BRIM_INJECTION_MAX_CHARS", "injection.max_chars"),
-        ("BRIM_ACTIVATION_STEPS", "activation.steps"),
     ],
 )
 def test_a_variable_outranks_the_files(places: Places, variable: str, key: str) -> None:

@@ -69,7 +69,7 @@ class Config:
         return self.values[key].value
 
     def section(self, name: str) -> dict[str, Any]:
-        """Return the values of a section, by name: ``Parameters(**config.section("activation"))``."""
+        """Return the values of a section, by name: ``Session(**config.section("session"))``."""
         start = f"{name}."
         return {key[len(start) :]: found.value for key, found in self.values.items() if key.startswith(start)}
 

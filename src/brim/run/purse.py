@@ -42,8 +42,8 @@ class Purse:
     """What a run spends, against *limit* (micro-dollars, None for none) and the limit of the project it is in.
 
     Without a *ledger* the run is counted all the same, and nothing is kept. *resumed* is whether the session was there
-    before: its total includes what was spent then, which isn't this run's. *unknown_price* is the setting: ``refuse``
-    or ``allow``. *plans* reads the plan's window of a limit, as in ``Ledger.reached``; *branch* is noted in the ledger.
+    before: its total includes what was spent then, which isn't this run's. *plans* reads the plan's window of a limit,
+    as in ``Ledger.reached``; *branch* is noted in the ledger.
     """
 
     def __init__(
@@ -54,7 +54,6 @@ class Purse:
         ledger: Ledger | None = None,
         warn: float = WARN,
         resumed: bool = False,
-        unknown_price: str = "refuse",
         plans: Callable[[Allowance], list[Allowance]] | None = None,
         branch: str = "",
         tell: Callable[[str], object] = print,
@@ -73,7 +72,7 @@ class Purse:
         """Where each request counts: a sub-agent has a scope of its own."""
         self._carried: dict[str, int] | None = {} if resumed else None
         self._amounts: dict[str, int] = {}
-        self._refuses, self._model, self._client_says = unknown_price != "allow", "", False
+        self._model, self._client_says = "", False
         self._project = lineage(scope)[0]
         self.budget = CostBudget(limit, warn, scope=scope)
         if ledger is not None:
@@ -114,12 +113,12 @@ class Purse:
 
     @property
     def why_not_enforced(self) -> str:
-        """Why a limit can't be kept, and what to do; empty if it can, or that is allowed."""
-        if not (self._refuses and self.unpriced and self.budget.left is not None):
+        """Why a limit can't be kept, and what to do; empty if it can."""
+        if not self.unpriced or self.budget.left is None:
             return ""
         return (
             f"no price is known for {', '.join(self.unpriced)}, so the limit cannot be kept: put the price under "
-            "'models' in the configuration, or set spend.unknown_price to allow"
+            "'models' in the configuration"
         )
 
     def take(self, event: Event, line: Mapping[str, Any]) -> list[Notice]:

@@ -77,7 +77,7 @@ class Planner:
     ) -> None:
         self.config, self.context, self._scopes = config.yours, context, scopes
         self._theirs, config = config, config.yours
-        self.parameters = Parameters(**config.section("activation"))
+        self.parameters = Parameters()
         given: dict[str, Any] = {"now": now, "parameters": self.parameters, "always": always, "told": told}
         self.course = rank(scopes, context, **given)
         ids = [id for id, _ in self.course.ranked()]
