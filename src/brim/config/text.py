@@ -16,8 +16,7 @@ from typing import Any
 import yaml
 
 from brim.config.places import config_paths
-from brim.config.settings import SETTINGS
-from brim.config.values import Config, load
+from brim.config.values import KNOWN, Config, load
 from brim.errors import BrimError, ConfigError, InputError
 
 LARGEST_FILE = 1 << 16
@@ -49,7 +48,6 @@ class Loader(_FASTEST):  # type: ignore[misc] # which of two it is depends on ho
 _NUMBER_TAGS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 _KEY_TAGS = ("tag:yaml.org,2002:str", "tag:yaml.org,2002:merge")
 
-KNOWN = {setting.key: setting for setting in SETTINGS}
 SECTIONS = dict.fromkeys(key.rpartition(".")[0] for key in KNOWN if "." in key)
 """The sections of settings, in order."""
 

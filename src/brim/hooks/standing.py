@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from brim.behaviors.behavior import LIVE, Status
 from brim.config.places import home_folder
 from brim.errors import BrimError
+from brim.figures import DOLLAR
 from brim.hooks.event import HookCall
 from brim.hooks.readings import usage_now
 from brim.hooks.state import HookWorkspace
@@ -23,7 +24,6 @@ from brim.workspace import Workspace
 
 NAMES = ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "GEMINI_SESSION_ID")
 """Variables in which a client may tell what it starts which session it is."""
-DOLLAR = 1_000_000
 LARGEST_LIST = 1 << 20
 
 

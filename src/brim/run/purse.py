@@ -11,22 +11,19 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from brim.errors import InputError, StoreError
+from brim.hooks.settlement import UNATTRIBUTED
 from brim.spend.ledger import Ledger, ScopeStatus, lineage
 from brim.spend.limits import STOPPED, WARN, WRAPPING_UP, CostBudget, Raise
 from brim.spend.meter import SpendMeter
 from brim.spend.money import PriceList, micro_dollars
 from brim.spend.periods import PERCENT, TOKENS, USD, Allowance, in_unit, out_of, read_ceiling
-from brim.store.ledger import StoredLedger
+from brim.store.ledger import LONGEST_ID, StoredLedger
 from brim.store.project import name_of, segment
 from brim.tracking.events import Event, RunTotal, Usage
 from brim.tracking.notices import Notice
 
 ON_LIMIT = ("ask", "continue", "wrap_up", "stop")
 """What may be done at the limit. ``ask`` without a person to ask is ``wrap_up``."""
-UNATTRIBUTED = "unattributed:"
-"""Begins the id of what a session's total has more than its requests, here as in the hooks."""
-LONGEST_ID = 200
-"""Characters of a request's id."""
 _WORDS = {
     "wrap_up": ("", "w", "wrap", "wrap-up", "wrap_up", "n", "no"),
     "continue": ("c", "continue", "y", "yes"),

@@ -7,8 +7,9 @@ total stays within the limit even with the wrap-up. ``CostBudget`` applies these
 from __future__ import annotations
 
 from brim.errors import InputError
+from brim.figures import DOLLAR
 from brim.record import Record
-from brim.spend.money import DOLLAR, MOST, checked_amount, in_dollars
+from brim.spend.money import MOST, checked_amount, in_dollars
 from brim.tracking.notices import COST_LIMIT, COST_WARNING, INPUT_REQUESTED, Notice, Subscribers
 
 TYPE_CHECKING = False
