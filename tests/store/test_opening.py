@@ -248,7 +248,7 @@ READ_ONLY = """
 import os, sys
 from brim.errors import StoreError
 from brim.store import open_store
-path, migrate = sys.argv[1], sys.argv[2] == "migrate"
+path, create = sys.argv[1], sys.argv[2] == "command"
 open_store(path, create=create).get("b1")  # everything is imported before the process becomes somebody else
 if os.geteuid() == 0:
     for each in (os.path.dirname(path), path):
@@ -267,7 +267,7 @@ with open_store(path, create=create) as store:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="folders have no permissions there")
-@pytest.mark.parametrize("how", ["migrate", "hook"])
+@pytest.mark.parametrize("how", ["command", "hook"])
 def test_a_file_in_a_read_only_folder_can_be_read(how: str) -> None:
     folder = Path(tempfile.mkdtemp())  # not one of pytest's own, which only their owner can enter
     folder.chmod(0o755)
