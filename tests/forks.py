@@ -31,7 +31,7 @@ from pathlib import Path
 
 ENVIRON = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"}
 _LONGEST = 1 << 20
-HEAVY = ("brim.run", "brim.agents", "brim.adapters.", "brim.mcp", "brim.ui", "brim.loopback", "brim.store.postgres")
+HEAVY = ("brim.run", "brim.adapters.", "brim.mcp", "brim.ui", "brim.loopback", "brim.store.postgres")
 """What imports SDKs and servers: a fork takes longer the more memory there is, and few commands need these."""
 
 

@@ -181,21 +181,12 @@ class Workspace:
 
     @cached_property
     def _agreed_settings(self) -> str | None:
-        """The digest of the settings that the user agreed to; None if the project isn't trusted, or was by 0.1."""
+        """The digest of the settings that the user agreed to; None if the project isn't trusted."""
         if self.project is None or not self.trusted:
             return None
         from brim.store.trust import settings_agreed
 
         return settings_agreed(self.project, self.home)
-
-    def renew_trust(self) -> None:
-        """Agree to the present contents of a project that 0.1 trusted as a folder."""
-        if self.project is not None and self.trusted and self._agreed_settings is None:
-            from brim.store.trust import agree_to_settings, settings_digest
-
-            with suppress(StoreError):  # read-only: it stays as it is
-                agree_to_settings(self.project, self.home, settings_digest(self.project))
-                del self._agreed_settings
 
     def consent(self) -> Consent | None:
         """Return what a person is asked before the project may steer agents; None outside of a project."""
@@ -203,7 +194,6 @@ class Workspace:
             return None
         from brim.store.consent import consent_for
 
-        self.renew_trust()
         return consent_for(self.project, self.home, settings_changed=self.settings_changed)
 
     def save_settings(self, path: str, text: str) -> None:
@@ -321,21 +311,19 @@ class Workspace:
         """The database of each scope that may be used here, the user's first, whether it exists or not."""
         return [os.path.join(folder, DATABASE) for folder in self.scope_folders.values()]
 
-    def open(self, *, migrate: bool | None = None) -> Scopes:
-        """Open the stores that may be used here. By default, only a person's command migrates an older file."""
-        return self._open(self.who == "person" if migrate is None else migrate)
+    def open(self, *, create: bool | None = None) -> Scopes:
+        """Open the stores that may be used here. By default, only a person's command creates a missing file."""
+        return self._open(self.who == "person" if create is None else create)
 
-    def _open(self, migrate: bool, timeout: float | None = None) -> Scopes:
+    def _open(self, create: bool, timeout: float | None = None) -> Scopes:
         from brim.store.database import TIMEOUT
         from brim.store.scopes import open_scopes
 
         # A mistake in a settings file is reported before anything is opened, and its models count tokens.
         _ = self.config
-        if self.who == "person" and migrate:
-            self.renew_trust()
         patience = TIMEOUT if timeout is None else timeout
         checked = self.who == "agent" and self._agreed_settings is not None
-        opened = partial(open_scopes, user=self.home, trusted=True, migrate=migrate, checked=checked, timeout=patience)
+        opened = partial(open_scopes, user=self.home, trusted=True, create=create, checked=checked, timeout=patience)
         try:
             return opened(self.usable_project)
         except StoreError as error:
@@ -371,7 +359,7 @@ class Workspace:
 
     @cached_property
     def scopes(self) -> Scopes:
-        """The stores that may be used here, opened once, without migrating or waiting long. For hooks."""
+        """The stores that may be used here, opened once, without creating a file or waiting long. For hooks."""
         return self._open(False, timeout=BUSY)
 
     @property

@@ -53,22 +53,13 @@ def events_in(brim: Brim, kind: str, scope: str = "user") -> list[Event]:
         return store.events(kind=kind)
 
 
-def older_store(brim: Brim, scope: str = "user", *, version: int = 1) -> Path:
-    """Make the file of *scope* as an older brim left it; return where it is."""
-    from brim.store.database import open_database
-
-    path = file_of(brim, scope)
-    path.parent.mkdir(mode=0o700, exist_ok=True)
-    open_database(str(path), version=version).close()
-    return path
-
-
-def version_of(path: Path) -> int:
-    """Return the version of the file *path*."""
+def store_of_another_version(brim: Brim, scope: str = "user") -> Path:
+    """Make the file of *scope* as another version of brim left it; return where it is."""
     import sqlite3
 
+    path = file_of(brim, scope)
+    open_store(str(path)).close()
     database = sqlite3.connect(path)
-    try:
-        return int(database.execute("PRAGMA user_version").fetchone()[0])
-    finally:
-        database.close()
+    database.execute("PRAGMA user_version = 99")
+    database.close()
+    return path

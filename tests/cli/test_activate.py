@@ -131,13 +131,6 @@ def test_a_new_window_may_be_told_everything_again(brim: Brim, event: str) -> No
     assert (renewed["ids"], renewed["session"]["used"]) == (["test", "uv", "rule"], 0)
 
 
-def test_a_compaction_need_not_renew_the_total(brim: Brim) -> None:
-    some(brim)
-    brim.configure(user="session:\n  renew_on_compaction: false\n")
-    used = told(brim, "--session", "s")["session"]["used"]
-    assert told(brim, "--session", "s", "--event", "compact")["session"]["used"] == used
-
-
 def test_a_sub_agent_has_its_own_window_and_spends_from_the_total(brim: Brim) -> None:
     some(brim)
     first = told(brim, "--session", "s")

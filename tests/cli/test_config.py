@@ -82,7 +82,6 @@ def test_the_list_can_be_narrowed(brim: Brim) -> None:
         "session.max_tokens",
         "session.max_per_injection",
         "session.backoff",
-        "session.renew_on_compaction",
     ]
     assert list(brim("config", "list", "*.max_t*", "--json").json) == ["session.max_tokens"]
     ran = brim("config", "list", "nonsense")

@@ -85,7 +85,7 @@ def test_a_newer_file_is_left_as_it_is(brim: Brim) -> None:
     connection = sqlite3.connect(database(brim))
     connection.execute("PRAGMA user_version = 99")
     connection.close()
-    refused(brim("forget", "b-1"), "newer", "upgrade")
+    refused(brim("forget", "b-1"), "another version of brim")
 
 
 @unprivileged

@@ -65,7 +65,7 @@ def test_rules_of_the_users_own_are_not_copied(brim: Brim) -> None:
 def test_a_hook_makes_no_copy(project: Brim) -> None:
     for path in copies(project):
         path.unlink()
-    with open_scopes(str(project.cwd), str(project.home / ".brim"), trusted=True, migrate=False, timeout=0.15) as found:
+    with open_scopes(str(project.cwd), str(project.home / ".brim"), trusted=True, create=False, timeout=0.15) as found:
         assert found.project is not None
         found.project.used([each.id for each in found.project.behaviors()], now=1.0)
     assert copies(project) == []

@@ -1,4 +1,4 @@
-"""``brim spend``: limits that scripts and people can rely on."""
+"""``brim ledger``: limits on what programs reserve."""
 
 from __future__ import annotations
 
@@ -7,25 +7,38 @@ from contextlib import closing
 
 import pytest
 
+from brim.errors import LimitReached
+from brim.spend.money import micro_dollars
+from brim.store import open_ledger
 from tests.cli.conftest import Brim
+from tests.cli.stored import file_of
 
 
-def test_money_is_set_aside_and_settled(brim: Brim) -> None:
+def reserve(brim: Brim, scope: str, usd: float, *, purpose: str = "") -> bool:
+    """Let a program reserve *usd*; return whether that was admitted."""
+    with open_ledger(str(file_of(brim))) as ledger:
+        try:
+            ledger.reserve(scope, micro_dollars(usd), purpose=purpose)
+        except LimitReached:
+            return False
+    return True
+
+
+def spend(brim: Brim, scope: str, usd: float) -> None:
+    with open_ledger(str(file_of(brim))) as ledger:
+        ledger.record(scope, "r1", micro_dollars(usd))
+
+
+def test_a_limit_is_set(brim: Brim) -> None:
     assert brim("spend", "limit", "shop", "5").out == (
         "shop: $0.00 spent, limit $5.00, $4.75 left, $0.25 held back for the wrap-up\n"
     )
-    assert brim("spend", "reserve", "shop/job-7", "$0.25", "--request-id", "r1").code == 0
-    assert brim("spend", "settle", "r1", "0.18").out == "r1: $0.18 is spent in shop/job-7, of $0.25 reserved\n"
-    shop, job = brim("spend", "status", "--json").json["scopes"]
-    assert (shop["scope"], shop["spent"], shop["limit"], shop["left"]) == ("shop", 180_000, 5_000_000, 4_570_000)
-    assert (job["scope"], job["spent"], job["limit"], job["left"]) == ("shop/job-7", 180_000, None, 4_570_000)
 
 
 def test_status_is_a_table_with_a_bar(brim: Brim) -> None:
     brim("spend", "limit", "shop", "10")
-    brim("spend", "reserve", "shop/a", "5", "--request-id", "r1")
-    brim("spend", "settle", "r1", "5")
-    brim("spend", "reserve", "shop/b", "2.5")
+    spend(brim, "shop/a", 5)
+    reserve(brim, "shop/b", 2.5)
     assert brim("spend").lines == [
         "scope   spent  reserved   limit   left                    state",
         "shop    $5.00     $2.50  $10.00  $2.00  ████████▒▒▒▒░░░░",
@@ -37,23 +50,15 @@ def test_status_is_a_table_with_a_bar(brim: Brim) -> None:
 
 
 def test_money_has_two_decimals_and_a_small_amount_is_not_nothing(brim: Brim) -> None:
-    brim("spend", "reserve", "shop", "0.000001")
+    reserve(brim, "shop", 0.000001)
     assert "$0.01" in brim("spend").out
 
 
-def test_at_the_limit_the_answer_is_no(brim: Brim) -> None:
+def test_at_the_limit_it_says_so(brim: Brim) -> None:
     brim("spend", "limit", "shop", "1")
-    refused = brim("spend", "reserve", "shop/a", "0.96", "--json")
-    assert refused.code == 1
-    assert refused.json["admitted"] is False
-    assert (refused.json["scope"], refused.json["reason"], refused.json["room"]) == ("shop", "limit", 950_000)
-    said = brim("spend", "reserve", "shop/a", "0.96")
-    assert (said.code, said.out) == (1, "")
-    assert "$0.96 more does not fit" in said.err
-    assert "brim limit continue|raise|wrap-up|stop shop" in said.err
+    assert not reserve(brim, "shop/a", 0.96)
     assert "asked: a request did not fit" in brim("spend").out
-    assert brim("spend", "reserve", "shop/a", "0.95", "--request-id", "r1").code == 0
-    brim("spend", "settle", "r1", "0.95")
+    spend(brim, "shop/a", 0.95)
     assert "limit reached" in brim("spend").out
 
 
@@ -65,16 +70,6 @@ def test_a_mistyped_answer_does_not_become_a_scope(brim: Brim) -> None:
     assert brim("ledger", "limit", "raize", "5").code == 0
     assert brim("limit", "raize", "6").code == 0  # now it's known
     assert brim("limit", "shop", "5").code == 2  # a name that is unknown is an error
-
-
-def test_a_request_that_was_settled_is_not_sent_again(brim: Brim) -> None:
-    words = ("spend", "reserve", "shop", "0.25", "--request-id", "r1")
-    assert [brim(*words).code, brim(*words).code] == [0, 0]
-    brim("spend", "settle", "r1", "0.18")
-    again = brim(*words)
-    assert (again.code, again.out) == (1, "")
-    assert "already settled" in again.err
-    assert (brim(*words, "--json").json["admitted"], brim(*words, "--json").json["reason"]) == (False, "settled")
 
 
 def test_a_decimal_comma_is_not_taken_for_thousands(brim: Brim) -> None:
@@ -97,9 +92,7 @@ def test_a_wrap_up_before_the_limit_does_not_say_that_it_is_reached(brim: Brim) 
 
 def test_the_four_answers(brim: Brim) -> None:
     brim("spend", "limit", "shop", "1")
-    brim("spend", "reserve", "shop", "0.95", "--request-id", "r1")
-    settled = brim("spend", "settle", "r1", "0.95", "--json")
-    assert [each["kind"] for each in settled.json["notices"]] == ["COST_LIMIT", "INPUT_REQUESTED"]
+    spend(brim, "shop", 0.95)
     assert brim("spend", "continue", "shop", "--json").json["limit"] == 1_100_000
     assert brim("spend", "continue", "shop").code == 2
     assert brim("spend", "raise", "shop", "2", "--json").json["limit"] == 2_000_000
@@ -107,10 +100,10 @@ def test_the_four_answers(brim: Brim) -> None:
     wrapping = brim("spend", "wrap-up", "shop", "--json").json
     assert (wrapping["state"], wrapping["left"]) == ("wrapping_up", 1_050_000)
     assert "Wrap up now" in wrapping["prompt"]
-    assert brim("spend", "reserve", "shop", "0.01").code == 1
-    assert brim("spend", "reserve", "shop", "0.01", "--wrap-up").code == 0
+    assert not reserve(brim, "shop", 0.01)
+    assert reserve(brim, "shop", 0.01, purpose="wrap_up")
     assert brim("spend", "stop", "shop", "--json").json["state"] == "stopped"
-    assert brim("spend", "reserve", "shop", "0.01", "--wrap-up").code == 1
+    assert not reserve(brim, "shop", 0.01, purpose="wrap_up")
     assert brim("spend", "limit", "shop", "2", "--json").json["state"] == "open"
 
 
@@ -125,81 +118,23 @@ def test_the_same_limit_again_keeps_what_was_answered_unless_it_is_said_anew(bri
         assert (anew.json["state"], anew.err) == ("open", "")
 
 
-def test_a_warning_is_told(brim: Brim) -> None:
-    brim("spend", "limit", "shop", "1")
-    brim("spend", "reserve", "shop", "0.9", "--request-id", "r1")
-    assert "shop: $0.90 of $1.00 is spent (90%)" in brim("spend", "settle", "r1", "0.9").err
-
-
-def test_an_overrun_is_told_and_counts(brim: Brim) -> None:
-    brim("spend", "limit", "shop", "0.4")
-    brim("spend", "reserve", "shop", "0.1", "--request-id", "r1")
-    assert "more than was reserved" in brim("spend", "settle", "r1", "0.2").err
-    assert brim("spend", "reserve", "shop", "0.1").code == 0
-    assert brim("spend", "reserve", "shop", "0.1").code == 1
-
-
-def test_release_frees_what_was_not_sent(brim: Brim) -> None:
-    brim("spend", "reserve", "shop", "0.1", "--request-id", "r1")
-    assert brim("spend", "release", "r1").out == "r1: $0.10 is free again in shop\n"
-    assert brim("spend", "--json").json["scopes"][0]["reserved"] == 0
-
-
-def test_tokens_are_priced_and_an_unknown_price_is_refused_unless_allowed(brim: Brim) -> None:
-    tokens = ("--input-tokens", "20000", "--output-tokens", "4000", "--json")
-    assert brim("spend", "reserve", "shop", "--model", "claude-sonnet-4-5", *tokens).json["amount"] == 120_000
-    refused = brim("spend", "reserve", "shop", "--model", "nobody-knows-me", *tokens)
-    assert (refused.code, refused.json["reason"]) == (1, "unknown_price")
-    brim.configure(user="spend: {unknown_price: allow}\n")
-    allowed = brim("spend", "reserve", "shop", "--model", "nobody-knows-me", *tokens)
-    assert (allowed.code, allowed.json["amount"]) == (0, 1)
-    assert "not known" in allowed.err
-    brim("spend", "limit", "shut", "0")
-    assert brim("spend", "reserve", "shut", "--model", "nobody-knows-me", *tokens).code == 1
-
-
-def test_the_setting_is_the_limit_of_a_project_that_has_none(brim: Brim) -> None:
-    brim.configure(user="spend: {limit: 1.00}\n")
-    assert brim("spend", "reserve", "shop/a", "2").code == 1
-    brim.configure(user="spend: {limit: 3.00}\n")
-    assert brim("spend", "reserve", "shop/a", "2").code == 0
-    brim("spend", "limit", "shop", "2.5")
-    assert brim("spend", "--json").json["scopes"][0]["limit"] == 2_500_000
-
-
 def test_a_place_with_another_setting_neither_changes_other_projects_nor_undoes_an_answer(brim: Brim) -> None:
     brim.configure(user="spend: {limit: 1}\n")
     elsewhere = brim.home / "elsewhere"
     (elsewhere / ".brim").mkdir(parents=True)
     (elsewhere / ".brim" / "config.yaml").write_text("spend: {limit: 0.5}\n", encoding="utf-8")
-    brim("spend", "reserve", "shop", "0.1")
+    reserve(brim, "shop", 0.1)
     assert brim("spend", "--json", cwd=elsewhere).json["scopes"][0]["limit"] == 500_000
     assert brim("spend", "limit", "other", "3").code == 0
     assert brim("spend", "stop", "shop").code == 0
-    assert brim("spend", "reserve", "shop", "0.1", cwd=elsewhere).code == 1
-    assert brim("spend", "reserve", "shop", "0.1").code == 1
+    assert not reserve(brim, "shop", 0.1)
     shop = brim("spend", "status", "shop", "--json").json["scopes"][0]
     assert (shop["limit"], shop["state"]) == (1_000_000, "stopped")
 
 
-def test_the_prices_of_a_project_never_count(brim: Brim) -> None:
-    (brim.cwd / ".git").mkdir()
-    brim.configure(project="models: {claude-sonnet-4-5: {prices: {input: 0, output: 0}}}\n")
-    words = ("spend", "reserve", "shop", "--model", "claude-sonnet-4-5")
-    tokens = ("--input-tokens", "20000", "--output-tokens", "4000", "--json")
-    for _ in range(2):
-        ran = brim(*words, *tokens)
-        assert ran.json["amount"] == 120_000
-        assert "don't count" in ran.err
-        assert brim("trust", "--yes").code == 0
-    brim.configure(user="models: {claude-sonnet-4-5: {prices: {input: 0, output: 0}}}\n")
-    assert brim(*words, *tokens).json["amount"] == 0
-
-
 def test_a_project_can_lower_the_limit_and_not_raise_it(brim: Brim) -> None:
-    brim.configure(project="spend: {limit: 50, unknown_price: allow}\n", user="spend: {limit: 1}\n")
+    brim.configure(project="spend: {limit: 50}\n", user="spend: {limit: 1}\n")
     assert brim("config", "get", "spend.limit").out == "1\n"
-    assert brim("config", "get", "spend.unknown_price").out == "refuse\n"
     brim.configure(project="spend: {limit: 0.5}\n")
     assert brim("config", "get", "spend.limit").out == "0.5\n"
     brim.configure(project="spend: {limit: unlimited}\n")
@@ -226,23 +161,11 @@ def test_the_ledger_is_the_users_own_file(brim: Brim) -> None:
         "limit shop ten",
         "limit sh/ 1",
         "limit ../x 1",
-        "reserve shop",
-        "reserve shop 1 2",
-        "reserve shop 1 --model gpt-4o",
-        "reserve shop --model gpt-4o --input-tokens 1",
-        "reserve shop 1 --lease 0",
-        "reserve shop 1 --lease x",
-        "reserve shop 1 --request-id=",
-        "settle nobody 1",
-        "settle x",
-        "release nobody",
         "continue nobody",
         "stop nobody",
         "raise shop",
         "status a b",
         "status a//b",
-        "status --lease 3",
-        "reserve shop 1 --anew",
         "nonsense",
     ],
 )
@@ -257,7 +180,7 @@ def test_a_damaged_ledger_is_an_error_and_is_left_as_it_is(brim: Brim) -> None:
     database = brim.home / ".brim" / "brim.db"
     database.parent.mkdir()
     database.write_bytes(b"not a database at all" * 100)
-    for words in ("status", "limit shop 1", "reserve shop 1"):
+    for words in ("status", "limit shop 1"):
         ran = brim("spend", *words.split())
         assert ran.code == 2
         assert "damaged" in ran.err

@@ -14,7 +14,6 @@ import pytest
 from brim.behaviors import Behavior, Edge
 from brim.errors import BrimError
 from brim.store import open_store
-from brim.store.scopes import open_scopes
 from brim.store.trust import allow
 from tests.hooks.injected import NOW, SESSION, Agent, rule
 
@@ -320,15 +319,6 @@ def test_a_broken_block_in_a_project_lifts_nothing(agent: Agent) -> None:
             agent.trust()
 
 
-def test_an_older_file_has_no_blocks_and_no_trouble(tmp_path: Path) -> None:
-    from brim.store.database import MIGRATIONS, open_database
-
-    agent = Agent(tmp_path, BRIM_HOOKS_GATE="off")
-    open_database(str(agent.home / ".brim" / "brim.db"), version=3, migrations=MIGRATIONS).close()
-    assert not bash(agent, "npm install")
-    assert not agent.log()
-
-
 # brim itself ----------------------------------------------------------------------------------------------------------
 
 LOOSENS = (
@@ -467,14 +457,3 @@ def test_it_holds_where_nothing_is_stored_and_where_hooks_only_inject(tmp_path: 
     assert bash(agent, "brim pause")
     agent.learn(PNPM)
     assert bash(agent, "npm install")
-
-
-def test_what_a_user_agreed_to_before_there_were_blocks_is_still_agreed_to(agent: Agent) -> None:
-    agent.learn(rule("yarn", "Use pnpm."), scope="project")
-    agent.trust()
-    with open_scopes(str(agent.project), str(agent.home / ".brim"), trusted=True) as scopes:
-        assert not scopes.unagreed()
-        before = scopes.stores["project"].digests()
-        database = scopes.stores["project"].database
-        database.version = 3  # as a hook that meets an older file reads it
-        assert scopes.stores["project"].digests() == before

@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from brim.store.database import VERSION
 from tests.cli.conftest import Brim
-from tests.cli.stored import behavior, older_store, remember, version_of
+from tests.cli.stored import behavior, remember
 from tests.hooks.hook_world import patient
 from tests.install.installed import alone, events, file_of
 
@@ -95,12 +94,6 @@ def test_hooks_that_only_inject_count_no_money(brim: Brim, tmp_path: Path) -> No
 def test_what_is_installed_has_a_store_to_keep_accounts_in(brim: Brim) -> None:
     alone(brim, "init", "--agent", "codex")
     assert os.stat(brim.home / ".brim/brim.db").st_mode & 0o777 == 0o600
-
-
-def test_an_older_store_is_brought_up_to_date_since_hooks_would_say_nothing(brim: Brim) -> None:
-    path = older_store(brim)
-    alone(brim, "init", "--agent", "codex")
-    assert version_of(path) == VERSION
 
 
 def test_a_store_that_cannot_be_used_is_said_and_the_hooks_are_installed(brim: Brim) -> None:

@@ -1,4 +1,4 @@
-"""``brim upgrade`` brings the launcher and the stores up to date, and never touches an agent's settings."""
+"""``brim upgrade`` brings the launcher up to date, and never touches an agent's settings."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import sys
 
 import pytest
 
-from brim.store.database import VERSION
 from tests.cli.conftest import Brim
-from tests.cli.stored import behavior, older_store, remember, version_of
+from tests.cli.stored import behavior, remember, store_of_another_version
 from tests.install.installed import alone, file_of
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="launchers are shell scripts here")
@@ -49,7 +48,7 @@ def test_other_hooks_of_this_version_are_said_and_not_installed(brim: Brim) -> N
     assert json.loads(file_of(brim).read_text()) == changed
 
 
-def test_stores_are_brought_up_to_date(brim: Brim) -> None:
+def test_stores_are_looked_at(brim: Brim) -> None:
     remember(brim, behavior("rule"), scope="user")
     alone(brim, "init", "--agent", "claude")
     assert alone(brim, "upgrade", "--json").json["stores"] == [str(brim.home / ".brim/brim.db")]
@@ -62,22 +61,11 @@ def test_where_nothing_is_installed_it_says_so(brim: Brim) -> None:
     assert list(brim.home.iterdir()) == []
 
 
-@pytest.mark.parametrize("version", [1, 2, VERSION - 1])
-def test_stores_are_brought_up_to_date_where_nothing_is_installed_too(brim: Brim, version: int) -> None:
-    path = older_store(brim, "project", version=version)
-    ran = alone(brim, "upgrade")
-    (kept,) = path.parent.joinpath("backups").iterdir()
-    assert (ran.code, ran.out) == (0, f"brought up to date: {path}\nkept as it was: {kept}\n")
-    assert version_of(path) == VERSION
-    assert alone(brim, "upgrade").out == f"up to date: {path}\n"
-
-
-def test_a_broken_store_does_not_keep_the_others_as_they_were(brim: Brim) -> None:
-    (brim.home / ".brim").mkdir(mode=0o700)
-    (brim.home / ".brim/brim.db").write_bytes(b"no database" * 999)
-    path = older_store(brim, "project")
+def test_a_store_of_another_version_is_said_and_left_alone(brim: Brim) -> None:
+    path = store_of_another_version(brim)
+    before = path.read_bytes()
     ran = alone(brim, "upgrade", "--token-budget", "5")
     assert ran.code == 2
-    assert "~/.brim/brim.db" in ran.err
-    assert version_of(path) == VERSION
+    assert "~/.brim/brim.db: is of another version of brim" in ran.err
+    assert path.read_bytes() == before
     assert "5" in (brim.home / ".brim/config.yaml").read_text()

@@ -259,10 +259,10 @@ def new_schema() -> str:
 
 @cache
 def _shared() -> tuple[str, str]:
-    from brim.store import open_store
+    from brim.store import open_ledger
 
     address = f"{running().url}&schema=shared"
-    open_store(address).close()
+    open_ledger(address).close()
     with psycopg.connect(running().url) as connection:
         rows = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'shared' AND tablename <> 'meta'")
         tables = ", ".join(f"shared.{name}" for (name,) in rows)

@@ -11,7 +11,7 @@ import sys
 from contextlib import suppress
 from functools import cached_property
 
-from brim.cli.output import home_path, note
+from brim.cli.output import note
 from brim.config.places import agents_environment
 from brim.errors import BrimError, InputError, PersonNeeded
 from brim.record import Record
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
     from brim.activation.context import Context
     from brim.config import Config
-    from brim.store.database import Database
-    from brim.store.ledger import StoredLedger
-    from brim.store.scopes import Scopes
 
     Adder = Callable[[ArgumentParser], object]
 
@@ -139,36 +136,16 @@ def values_by_key(option: str, given: Iterable[str] | None) -> dict[str, list[st
 
 
 class _Here(Workspace):
-    """A person's workspace, which warns of ignored settings and says when a store was brought up to date."""
+    """A person's workspace, which warns of ignored settings."""
 
     @cached_property
     def config(self) -> Config:
         found: Config = Workspace.config.func(self)  # type: ignore[attr-defined] # a cached property
-        removed = {key: f"{where}: {key} is no longer a setting" for key, where in found.removed.items()}
-        ignored = {key: f"{where}: a project's file can't set {key} like this" for key, where in found.ignored.items()}
-        for key, what in {**removed, **ignored}.items():
+        for key, where in found.ignored.items():
             if key not in _warned:
                 _warned.add(key)
-                note(f"{what}, so it's ignored; remove it")
+                note(f"{where}: a project's file can't set {key} like this, so it's ignored; remove it")
         return found
-
-    def open(self, *, migrate: bool | None = None) -> Scopes:
-        found = super().open(migrate=migrate)
-        for store in found.stores.values():
-            tell_kept(store.database)
-        return found
-
-    def open_ledger(self, clock: Callable[[], float] | None = None, *, store: str = "") -> StoredLedger:
-        found = super().open_ledger(clock, store=store)
-        if not store:
-            tell_kept(found.database)
-        return found
-
-
-def tell_kept(database: Database) -> None:
-    """Say where the old copy of *database* is, if it has just been brought up to date."""
-    if database.kept:
-        note(home_path(f"{database.path} was brought up to date; as it was, it's kept in {database.kept}"))
 
 
 _warned: set[str] = set()
@@ -271,7 +248,7 @@ def tell_trust(workspace: Workspace) -> None:
     if stored and not workspace.trusted:
         note("this project isn't trusted, so agents don't hear its rules: see 'brim trust'")
     elif stored:
-        with workspace.open(migrate=False) as scopes:
+        with workspace.open(create=False) as scopes:
             if changes := workspace.changes_of(scopes):
                 note(changes)
 

@@ -50,7 +50,7 @@ LOOSENING: Mapping[str, tuple[str, ...]] = {
     "config": ("set", "unset"),
     "backup": ("restore",),
     "limit": ("raise", "remove", "continue", "none", "unlimited"),
-    **dict.fromkeys(("ledger", "spend"), ("raise", "continue", "limit", "release")),
+    **dict.fromkeys(("ledger", "spend"), ("raise", "continue", "limit")),
     "review": ("accept",),
     "init": ("injection-only",),
 }

@@ -13,7 +13,6 @@ import ntpath
 import os
 import re
 import shlex
-import shutil
 import sys
 from contextlib import suppress
 from glob import escape, glob
@@ -31,8 +30,6 @@ CODE = "from brim._startup import hook; hook()"
 """What Python runs for a hook. The event and the agent are its arguments."""
 STATUS_CODE = "from brim._startup import status_line; status_line()"
 """What Python runs for the status line."""
-RESIDENT = ("bin/hook-unless-resident", "resident")
-"""What 0.1 left in the user's folder for resident hooks."""
 
 
 def launcher_text(python: str, package: str | None = None, *, home: str | None = None, code: str = CODE) -> str:
@@ -146,7 +143,6 @@ def copy_launcher(launcher: str, folder: str, home: str) -> str:
 
 def remove_launchers(home: str) -> None:
     """Remove the scripts and what made them faster, and the folders that are empty after that."""
-    remove_resident(home)
     remove_bundles(home)
     scripts = [launcher_path(home), status_path(home)]
     for path in (*scripts, *map(_python_script, scripts), os.path.join(home, LOCK)):
@@ -159,14 +155,6 @@ def remove_launchers(home: str) -> None:
         if os.listdir(home) == [".gitignore"]:
             os.unlink(os.path.join(home, ".gitignore"))
         os.rmdir(home)
-
-
-def remove_resident(home: str) -> None:
-    """Remove what 0.1 kept for resident hooks."""
-    script, folder = (os.path.join(home, name) for name in RESIDENT)
-    with suppress(OSError):
-        os.unlink(script)
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def remove_bundles(home: str) -> None:
@@ -206,5 +194,5 @@ def _write(path: str, text: str) -> bool:
 
 
 def _quoted(text: str) -> str:
-    """Return *text* as one word of a shell, as 0.1 wrote it: quoted even where ``shlex.quote`` would not."""
+    """Return *text* as one word of a shell, in quotes even where ``shlex.quote`` needs none."""
     return "'" + text.replace("'", "'\"'\"'") + "'"

@@ -334,7 +334,7 @@ def floop_traces(workspace: Workspace) -> list[tuple[str, str]]:
     folders = [os.path.join(folder, ".floop") for folder in (workspace.project, home) if folder]
     found = [folder for folder in dict.fromkeys(folders) if floop_folder(folder)]
     if found:
-        with suppress(BrimError), workspace.open(migrate=False) as scopes:
+        with suppress(BrimError), workspace.open(create=False) as scopes:
             if any(rule.provenance.source == "floop" for rule in scopes.behaviors()):
                 found = []
     traces = [(folder, f"floop's rules aren't imported yet: brim rules import {folder}") for folder in found]

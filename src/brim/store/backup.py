@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from brim.config.retention import NEWEST_COPIES, OTHER_COPIES
 from brim.errors import InputError, StoreError
 from brim.files import backup_name, sha256_hex
-from brim.store.database import ERRORS, VERSION, Database, checked_version, connect, in_words, log_ahead
+from brim.store.database import ERRORS, Database, connect, has_tables, in_words, log_ahead
 from brim.store.project import PARTS, check_ours, make_folder
 from brim.store.store import open_store
 
@@ -40,7 +40,7 @@ def create(store_path: str, target: str) -> str:
         raise InputError(f"{target}: exists already; a backup is never written over: choose another name")
     check_ours(store_path)
     with connect(store_path) as source:
-        checked_version(source)
+        has_tables(source)
         _copy(source, target)
     return target
 
@@ -48,14 +48,14 @@ def create(store_path: str, target: str) -> str:
 def restore(backup: str, store_path: str) -> str | None:
     """Replace the file *store_path* with *backup*; return where the replaced file is kept, None if there was none.
 
-    Processes that have the file open see the old content or the new. A backup that is damaged, newer or another
-    program's is refused, and so is replacing a file that isn't brim's or is newer.
+    Processes that have the file open see the old content or the new. A backup that is damaged, of another version or
+    another program's is refused, and so is replacing a file that isn't brim's or is of another version.
     """
     if not os.path.isfile(backup):
         raise InputError(f"{backup}: no such backup")
     try:
         with connect(backup, readonly=True) as source:
-            _check_version(source)
+            _check_filled(source)
             _check(source)
             kept = backup_name(store_path)
             if os.path.lexists(store_path) and is_sound(store_path):
@@ -91,22 +91,6 @@ def keep_copy(store: Database, user_folder: str, *, now: float, alone: bool = Fa
         copies = kept_copies(store.path, user_folder)
         for path in copies[1:] if alone else _superfluous(copies):
             os.unlink(path)
-
-
-def keep_version(store_path: str, version: int) -> str:
-    """Copy the store *store_path* of this *version* before a migration, and return the path of the copy.
-
-    The caller's connection holds the lock. The newest few of earlier copies stay.
-    """
-    folder = os.path.dirname(os.path.abspath(store_path))
-    target = new_backup(folder, now=time.time(), name=f"brim-v{version}")
-    with connect(store_path, readonly=True) as source:
-        _copy(source, target)
-    earlier = glob.glob(os.path.join(glob.escape(folder), BACKUPS, "brim-v[0-9]*.db"))
-    for path in sorted(earlier, key=os.path.getmtime, reverse=True)[NEWEST_COPIES:]:
-        with suppress(OSError):
-            os.unlink(path)
-    return target
 
 
 def _superfluous(copies: list[str]) -> list[str]:
@@ -162,12 +146,9 @@ def merge_copy(copy: str, scopes: Scopes, *, now: float) -> None:
         store.put_edges([each for each in kept.edges_touching([each.id for each in lost]) if each.key not in known])
 
 
-def _check_version(backup: Database) -> None:
-    found = checked_version(backup)
-    if found == 0:
+def _check_filled(backup: Database) -> None:
+    if not has_tables(backup):
         raise StoreError(f"{backup.path}: not a backup: the file is empty", "refused")
-    if found > VERSION:
-        raise StoreError(f"{backup.path}: was made by a newer brim (version {found}): upgrade brim", "newer")
 
 
 def _check(database: Database) -> None:
@@ -181,8 +162,7 @@ def is_sound(path: str) -> bool:
     try:
         # Read-only: opening it for writing would delete the log of a damaged file.
         with connect(path, readonly=True) as database:
-            if checked_version(database) > VERSION:
-                raise StoreError(f"{path}: was written by a newer brim: upgrade brim, or move it away first", "newer")
+            has_tables(database)
             _check(database)
         return True
     except StoreError as error:
@@ -236,10 +216,10 @@ def store_size(path: str) -> int:
     return sum(os.path.getsize(path + part) for part in ("", "-wal") if os.path.exists(path + part))
 
 
-def new_backup(folder: str, *, now: float, name: str = "brim") -> str:
+def new_backup(folder: str, *, now: float) -> str:
     """Return an unused name, with the time in UTC, for a backup of the store in *folder*."""
     made = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
-    start = os.path.join(folder, BACKUPS, f"{name}-{made}")
+    start = os.path.join(folder, BACKUPS, f"brim-{made}")
     return next(filterfalse(os.path.lexists, (f"{start}{f'-{n}' if n > 1 else ''}.db" for n in count(1))))
 
 
@@ -283,7 +263,7 @@ def rules_in(path: str) -> int:
 def rule_ids(path: str) -> set[str]:
     """Return the ids of the rules that the store *path* holds; raise if it cannot be used."""
     with connect(path, readonly=True) as database:
-        _check_version(database)
+        _check_filled(database)
         return {id for (id,) in database.rows("SELECT id FROM behaviors")}
 
 

@@ -19,10 +19,7 @@ REMOVABLE = ("self", "dangling", "mirrored")
 
 
 def file_problems(paths: Mapping[str, str]) -> tuple[list[Problem], dict[str, str]]:
-    """Return problems with the files in *paths*, by scope, and the files that can be used.
-
-    Opening an older file migrates it.
-    """
+    """Return problems with the files in *paths*, by scope, and the files that can be used."""
     problems, sound = [], {}
     for scope, path in paths.items():
         if not os.path.lexists(path):

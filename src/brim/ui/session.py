@@ -239,7 +239,7 @@ def _told(place: Place, folder: str, session: str) -> list[tuple[float, str, str
     """Return what brim told and refused in *session* of the project in *folder*: when, what, and the rules' names."""
     found: list[tuple[float, str, str]] = []
     where = folder if os.path.isabs(folder) and os.path.isdir(folder) else None
-    with suppress(BrimError), place.workspace(where).open(migrate=False) as scopes:
+    with suppress(BrimError), place.workspace(where).open(create=False) as scopes:
         events = [each for store in scopes.stores.values() for each in store.events(session=session)]
         ids = {id for each in events for id in (*each.detail.get("ids", ()), each.behavior) if id}
         names = {id: rule.name for id, rule in scopes.get_many(ids).items()}

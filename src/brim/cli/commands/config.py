@@ -23,8 +23,8 @@ from brim.cli.options import (
 from brim.cli.output import emit, heading, home_path, note, table, terminal_width
 from brim.config.places import config_paths
 from brim.config.settings import Setting
-from brim.config.text import KNOWN, UNSET, SettingEdit, config_file, unknown
-from brim.config.values import Config
+from brim.config.text import UNSET, SettingEdit, config_file, unknown
+from brim.config.values import KNOWN, Config
 from brim.errors import InputError
 
 NARROW = 80

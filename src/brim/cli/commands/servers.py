@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import SUPPRESS, Namespace
+from argparse import Namespace
 from contextlib import suppress
 from importlib.util import find_spec
 
@@ -69,7 +69,6 @@ def ui(options: Namespace) -> int:
 @command(
     option("--http", action="store_true", help="listen for HTTP instead of standard input"),
     option("--port", type=PORT, metavar="N", help=f"for --http; 0 is any (default: {MCP_PORT})"),
-    option("--resident", action="store_true", help=SUPPRESS),  # of 0.1: installed settings may still pass it
     option("--list", action="store_true", dest="as_list", help="print the tools, their tokens, and end"),
     add_json,
 )

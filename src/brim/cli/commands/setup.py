@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from argparse import SUPPRESS, ArgumentParser, Namespace
+from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Callable
 
@@ -34,7 +34,6 @@ from brim.cli.output import (
     note,
     paint,
     printable,
-    readable_size,
     say_paged,
     table,
     whole,
@@ -47,7 +46,6 @@ from brim.install.changes import Change
 from brim.install.doctor import FIX, OFF, OK, WRONG, Diagnosis, diagnose
 from brim.install.git_exclude import exclude_file
 from brim.install.installation import Installed, Uninstalled, Upgraded
-from brim.install.retention import prune
 from brim.install.rule_files import shared_news
 from brim.scratch.entries import Entry
 from brim.store.consent import Consent
@@ -72,7 +70,6 @@ START_TOKENS = tokens("most tokens of rules at a session's start, saved as a set
     agent_option("all that are found"),
     option("--hooks", choices=HOOKS, help="all, or rules only: no memory, no limits (default: as before, or all)"),
     START_TOKENS,
-    option("--resident", action="store_true", help=SUPPRESS),
     option("--no-statusline", action="store_true", help="leave the status line as it is"),
     add_yes,
     add_json,
@@ -93,8 +90,6 @@ def init(options: Namespace) -> int:
       brim init --agent claude --tokens 1500
       brim init --project --hooks injection-only --dry-run
     """
-    if options.resident:
-        note("resident hooks are gone, since ordinary ones are fast: --resident changes nothing")
     if not options.dry_run:
         if options.hooks not in (None, ALL):
             need_person("installs rules without memory and limits")
@@ -123,7 +118,7 @@ def init(options: Namespace) -> int:
 
 @command(START_TOKENS, add_json)
 def upgrade(options: Namespace) -> int:
-    """Bring the launcher and brim's databases up to date, as 'brim init' does.
+    """Bring the launcher up to date, as 'brim init' does, and check brim's databases.
 
     The hooks in your agents' settings stay as they are; if this version would install others, brim says so.
 
@@ -141,9 +136,8 @@ def upgrade(options: Namespace) -> int:
 def _show_upgraded(done: Upgraded) -> None:
     for path in done.launchers:
         print(home_path(f"updated: {path}"))
-    for path, kept in done.stores.items():
-        said = f"brought up to date: {path}\nkept as it was: {kept}" if kept else f"up to date: {path}"
-        print("\n".join(map(home_path, said.split("\n"))))
+    for path in done.stores:
+        print(home_path(f"up to date: {path}"))
     if done.budget is not None:
         show_setting(done.budget)
 
@@ -159,7 +153,7 @@ def _show(done: Installed) -> None:
         show_differences([*done.changes, *done.commands])
     if rows:
         print(table(rows))
-    for backup in (*done.backups.values(), *done.kept):
+    for backup in done.backups.values():
         print(home_path(f"backup: {backup}"))
     if done.hidden:
         print(home_path(f"hidden from git in {exclude_file(done.hidden[0])}"))
@@ -224,7 +218,7 @@ def uninstall(options: Namespace) -> int:
 
 
 def _show_uninstalled(done: Uninstalled) -> None:
-    if not done.changes and not done.server and not done.broken:
+    if not done.changes and not done.broken:
         note("brim isn't installed in any agent; nothing was changed")
         return
     if done.dry_run:
@@ -287,55 +281,22 @@ def resume(options: Namespace) -> int:
 _COLOURS = {OK: "green", OFF: "faint", WRONG: "red"}
 
 
-@command(
-    one_of(
-        option("--fix", action="store_true", help="fix what needs no decision"),
-        option("--prune", action="store_true", help="remove what brim has kept long enough; it asks first"),
-    ),
-    add_yes,
-    add_json,
-)
+@command(option("--fix", action="store_true", help="fix what needs no decision"), add_json)
 def doctor(options: Namespace) -> int:
     """Check what is installed where, and whether it works.
 
     Runs a hook to see whether it answers and how long it takes (in a temporary home, so nothing is recorded), counts
     the tokens that brim itself adds, and says what to correct. With --fix, it corrects what doesn't need your decision:
-    the launcher, hooks in the settings, files of an older version. Exits with 1 if something is wrong.
-
-    With --prune, it lists old data that brim no longer needs, here and in the projects that you trust, and removes it
-    if you agree. Rules, limits, reservations and the memory of live sessions stay.
+    the launcher and hooks in the settings. Exits with 1 if something is wrong.
 
     Examples:
       brim doctor
       brim doctor --fix
-      brim doctor --prune --dry-run
       brim doctor --json
     """
-    if options.prune:
-        return _prune(options)
-    if options.yes or options.dry_run:
-        raise InputError(f"--{'yes' if options.yes else 'dry-run'} belongs to 'brim doctor --prune'")
     found = diagnose(os.environ, working_folder(), fix=options.fix, tool_tokens=_tool_tokens)
     note(*found.problems)
     return emit(found, _show_diagnosis, options.as_json, code=found.exit_code)
-
-
-def _prune(options: Namespace) -> int:
-    if not options.dry_run:
-        need_person("removes what brim keeps")
-    found = prune(os.environ, working_folder(), dry_run=True)
-    rows = [["old data", "number", "size", "kept for", "where"]]
-    for each in found.items:
-        size = readable_size(each.bytes) if each.bytes else ""
-        kept = counted(each.days, "day") if each.days else "a minute"
-        rows.append([each.what, f"{each.number:,}", size, kept, home_path(each.place)])
-    if found.items and not options.as_json:
-        print(heading(table(rows, right=(1, 2))))
-    is_wanted = bool(found.items) and not options.dry_run and says_yes("Remove it?", yes=options.yes)
-    done = prune(os.environ, working_folder()) if is_wanted else found
-    said = "nothing to remove" if not found.items else "removed" if done.done else ""
-    note(*done.problems)
-    return emit(done, said, options.as_json, code=0 if done.done or options.dry_run or not found.items else 1)
 
 
 def _show_diagnosis(found: Diagnosis) -> None:
@@ -436,7 +397,7 @@ def _trust(options: Namespace) -> int:
     if found is None:
         raise InputError(f"{folder}: not a project: no .brim/ or .git in it or above it")
     if not options.as_json:
-        with workspace.open(migrate=False) as scopes:
+        with workspace.open(create=False) as scopes:
             news = shared_news(workspace, scopes)
         say_paged(_view(found, news))
     done = found.trusted and not found.is_new

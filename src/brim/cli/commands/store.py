@@ -165,7 +165,6 @@ def complete_backup(prefix: str, **_: object) -> list[str]:
 @command(
     option("action", nargs="?", choices=("list", "create", "restore"), default="list", help="default: list"),
     option("file", nargs="?", metavar="FILE", help="the backup", completer=complete_backup),
-    option("--as-is", action="store_true", help="leave it as the older brim wrote it, to go back to that one"),
     add_scope,
     add_yes,
     add_json,
@@ -183,16 +182,12 @@ def backup(options: Namespace) -> int:
                      damaged or missing is replaced
       list           the backups there are, newest first (default)
 
-    Before a newer brim changes how a store is written, it keeps a copy there: brim-v2-... is what version 2 wrote. To
-    go back to that brim, put the copy in place with --as-is; otherwise it's brought up to date again.
-
     Examples:
       brim backup create
       brim backup create ~/rules.db --user
       brim backup restore brim-20260131-120000.db
-      brim backup restore --user --as-is brim-v2-20260131-120000.db
     """
-    check_belongs(options, dict.fromkeys(("yes", "dry_run", "as_is"), ("restore",)), "brim backup")
+    check_belongs(options, dict.fromkeys(("yes", "dry_run"), ("restore",)), "brim backup")
     return {"list": _list_backups, "create": _create, "restore": _restore}[options.action](options, here())
 
 
@@ -214,7 +209,7 @@ def _restore(options: Namespace, workspace: Workspace) -> int:
     scope = scope_of(options, workspace)
     store = _stores(workspace)[scope]
     lost = lost_rules(store, workspace.home) if scope == "project" and options.file is None else None
-    if options.file is None and (lost is None or options.as_is):
+    if options.file is None and lost is None:
         raise InputError("which backup? 'brim backup list' shows them: brim backup restore FILE")
     path = lost[0] if lost else find_backup(workspace.scope_folders[scope], options.file)
     count = rules_in(path)
@@ -235,13 +230,11 @@ def _restore(options: Namespace, workspace: Workspace) -> int:
                 merge_copy(path, scopes, now=workspace.now)
         else:
             kept = restore_backup(path, store)
-            if not options.as_is:
-                with open_store(store) as restored:
-                    restored.record(Event("restored", workspace.now, detail={"backup": os.path.basename(path)}))
-                    if scope == "project":
-                        keep_copy(restored.database, workspace.home, now=workspace.now, alone=lost is None)
+            with open_store(store) as restored:
+                restored.record(Event("restored", workspace.now, detail={"backup": os.path.basename(path)}))
+                if scope == "project":
+                    keep_copy(restored.database, workspace.home, now=workspace.now, alone=lost is None)
     said = "restored" + (f"; what was there is kept in {home_path(kept)}" if kept else "")
-    said += "; install the older brim before you use it: this one brings it up to date again" if options.as_is else ""
     found = {"file": path, "scope": scope, "behaviors": count, "store": store, "kept": kept, "restored": done}
     emit(found, said if done else "", options.as_json)
     if done and scope == "project":

@@ -319,7 +319,7 @@ def activate(options: Namespace) -> int:
     flags = planning_flags(options, START_KEY if options.event in BEGINNINGS else DYNAMIC_KEY)
     workspace = Workspace.here(who="person" if options.session is None else "agent", flags=flags)
     context = situation_of(options, workspace)
-    with workspace.open(migrate=True) as scopes, _session(scopes, options, workspace) as session:
+    with workspace.open(create=True) as scopes, _session(scopes, options, workspace) as session:
         planner = session_planner(scopes, workspace.config, context, session, options.event, now=workspace.now)
         found = tell_session(planner, session, options.event, floor="summary")
         if found.included and not found.over_budget and options.session is not None:

@@ -1,100 +1,5 @@
--- The tables of SQLite's version 4. Texts compare byte by byte, as SQLite does it.
+-- The tables of money, as in SQLite. Texts compare byte by byte, as SQLite does it.
 CREATE DOMAIN words AS text COLLATE "C";
-
-CREATE TABLE behaviors (
-    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    id words NOT NULL UNIQUE,
-    name words NOT NULL,
-    kind words NOT NULL,
-    scope words NOT NULL,
-    status words NOT NULL,
-    live boolean NOT NULL,
-    conditions words NOT NULL,
-    words words NOT NULL,
-    injected bigint NOT NULL,
-    confirmed bigint NOT NULL,
-    overridden bigint NOT NULL,
-    last_used double precision,
-    priority bigint NOT NULL,
-    confidence double precision NOT NULL,
-    created_at double precision,
-    updated_at double precision,
-    superseded_by words,
-    supersedes words NOT NULL,
-    tags words NOT NULL,
-    summary words NOT NULL,
-    provenance words NOT NULL,
-    canonical words NOT NULL,
-    variants words NOT NULL,
-    extra words NOT NULL,
-    blocks words NOT NULL DEFAULT '[]',
-    inferred words NOT NULL DEFAULT '[]',
-    section words NOT NULL DEFAULT ''
-);
-CREATE INDEX behaviors_by_name ON behaviors (name);
-
-CREATE TABLE triggers (
-    trigger words NOT NULL,
-    behavior bigint NOT NULL REFERENCES behaviors (number) ON DELETE CASCADE,
-    weight bigint NOT NULL DEFAULT 100,
-    PRIMARY KEY (trigger, behavior)
-);
-CREATE INDEX triggers_by_behavior ON triggers (behavior);
-
-CREATE TABLE edges (
-    source words NOT NULL,
-    target words NOT NULL,
-    kind words NOT NULL,
-    weight double precision NOT NULL,
-    created_at double precision,
-    last_activated double precision,
-    PRIMARY KEY (source, target, kind)
-);
-CREATE INDEX edges_by_target ON edges (target);
-
-CREATE TABLE line_costs (
-    behavior bigint NOT NULL REFERENCES behaviors (number) ON DELETE CASCADE,
-    format words NOT NULL,
-    encoding words NOT NULL,
-    tier bigint NOT NULL,
-    renderer bigint NOT NULL,
-    tokens bigint NOT NULL,
-    chars bigint NOT NULL,
-    PRIMARY KEY (behavior, format, encoding, tier)
-);
-
-CREATE TABLE events (
-    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    time double precision NOT NULL,
-    kind words NOT NULL,
-    behavior words,
-    session words NOT NULL,
-    detail words NOT NULL
-);
-CREATE INDEX events_by_behavior ON events (behavior, number);
-CREATE INDEX events_by_kind ON events (kind, number);
-
-CREATE TABLE sessions (
-    session words NOT NULL,
-    agent words NOT NULL,
-    state words NOT NULL,
-    updated_at double precision NOT NULL,
-    PRIMARY KEY (session, agent)
-);
-CREATE INDEX sessions_by_age ON sessions (updated_at);
-
-CREATE TABLE calibrations (
-    model words PRIMARY KEY,
-    ratio double precision NOT NULL,
-    spread double precision NOT NULL,
-    samples double precision NOT NULL
-);
-
-CREATE TABLE windows (
-    model words PRIMARY KEY,
-    tokens bigint NOT NULL,
-    at double precision NOT NULL
-);
 
 CREATE TABLE spend_scopes (
     scope words PRIMARY KEY,
@@ -179,7 +84,6 @@ CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     RAISE EXCEPTION 'what happened cannot be changed or removed';
 END $$;
-CREATE TRIGGER events_stay BEFORE UPDATE OR DELETE ON events FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER spend_entries_are_not_changed BEFORE UPDATE ON spend_entries
 FOR EACH ROW EXECUTE FUNCTION refuse_change();
 
