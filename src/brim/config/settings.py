@@ -171,7 +171,7 @@ SETTINGS = (
     Setting("mode", "text", "auto", "how to count", choices=MODES, never=("api",)),
     Setting("models", "mapping", {}, "models to add, or fields of known models to override", from_env=()),
     Setting("token_budget.default", "whole", 2_000,
-            "tokens for the start of a session, and for 'brim why'; 0 is off", from_env=_START, **_BUDGET),
+            "tokens for the start of a session, and for 'brim rules why'; 0 is off", from_env=_START, **_BUDGET),
     Setting("token_budget.dynamic_context", "whole", 500,
             "tokens for each later injection; 0 is off", from_env=_DYNAMIC, **_BUDGET),
     Setting("session.max_tokens", "whole", 3_000, "tokens that all injections of a session may take together",

@@ -111,7 +111,7 @@ class _Pruning:
         yield self._files("journals of removed memory", journals, old_journals(journals, now=self.now), JOURNALS)
         folders = [home, *(os.path.join(each, ".brim") for each in self.projects)]
         for folder in folders:
-            copies = sorted(glob(os.path.join(escape(folder), "brim.db.bak*")))  # 'brim backup restore' kept them
+            copies = sorted(glob(os.path.join(escape(folder), "brim.db.bak*")))  # 'brim rules restore' kept them
             yield self._files(
                 "replaced databases", folder, (each for each in copies if self._age(each) > COPIES), COPIES
             )

@@ -182,7 +182,7 @@ def edit_rule(scopes: Scopes, old: Behavior, changes: Mapping[str, object], *, n
     """Write *changes* of *old*, unless it has changed since it was read. Its history keeps the old values."""
     stored = scopes.store(old.scope).get(old.id)
     if stored is None or any(getattr(stored, field) != getattr(old, field) for field in (*FIELDS, "status")):
-        raise InputError(f"{named(old)} changed while you edited it: see 'brim rules show {old.id}'")
+        raise InputError(f"{named(old)} changed while you edited it: see 'brim rules why {old.id}'")
     before = {field: as_object(old)[field] for field in changes}
     scopes.put(stored.replace(**changes, scope=old.scope, updated_at=now), event="edited", now=now, before=before)
 

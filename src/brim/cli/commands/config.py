@@ -51,7 +51,7 @@ def complete_value(prefix: str, parsed_args: Any = None, **_: object) -> list[st
 
 
 @command(
-    option("action", choices=list(TAKES), help="what to do"),
+    option("action", nargs="?", choices=list(TAKES), default="list", help="what to do (default: list)"),
     option("key", nargs="?", metavar="KEY", help="a setting; for list, a part of it or a*b", completer=complete_key),
     option("value", nargs="?", metavar="VALUE", help="for set: its new value", completer=complete_value),
     one_of(

@@ -201,7 +201,7 @@ def _lost(found: LostSum) -> str:
     parts = [
         f"{lost:,} of {_YOURS.get(kind, '')}{counted(had, kind)}"
         for kind, (had, lost, _) in found.counts.items()
-        if lost and kind != "number"  # these are in 'brim lost'
+        if lost and kind != "number"  # these are in 'brim memory lost'
     ]
     text = f"{len(found.items):,}: dropped {', '.join(parts) or 'nothing'}" if found.counts else f"{len(found.items):,}"
     text += f" ({found.unreadable:,} can't be read)" if found.unreadable else ""
@@ -257,7 +257,7 @@ def _lost_table(found: Overview) -> str:
     head = ["compaction", "dropped", "found again", "tokens", "session"]
     drawn = heading(table([head, *rows[-MOST_ROWS:]], right=(2, 3)))
     earlier = f"and {len(rows) - MOST_ROWS:,} earlier; " if len(rows) > MOST_ROWS else ""
-    return lines(drawn, paint(f"{earlier}brim lost SESSION lists what was dropped", "faint"))
+    return lines(drawn, paint(f"{earlier}brim memory lost SESSION lists what was dropped", "faint"))
 
 
 def _lost_rows(found: Overview) -> list[list[str]]:
