@@ -150,8 +150,8 @@ class Workspace:
         """Raise ``InputError`` unless an agent may take notes here; the message tells the user what to do."""
         if self.project is None:
             raise InputError(
-                "an agent's notes belong to a project, and there is none here: ask the user to run 'brim rules trust' in a "
-                "git repository, or to keep the rule with 'brim learn --user'"
+                "an agent's notes belong to a project, and there is none here: ask the user to run 'brim rules trust' "
+                "in a git repository, or to keep the rule with 'brim learn --user'"
             )
         if not self.trusted:
             raise InputError(

@@ -160,9 +160,13 @@ UNLIMITED = "unlimited"
 
 
 _SHARE: dict[str, Any] = {"least": 0, "most": 1}
-_BUDGET: dict[str, Any] = {"least": 0, "option": "--tokens", "none": UNLIMITED, "lowers": True}
-_START = ("BRIM_TOKEN_BUDGET", "FLOOP_TOKEN_BUDGET")
-_DYNAMIC = ("BRIM_TOKEN_BUDGET_DYNAMIC", "FLOOP_TOKEN_BUDGET_DYNAMIC")
+_BUDGET: dict[str, Any] = {"least": 0, "option": "--token-budget", "none": UNLIMITED, "lowers": True}
+_START = ("BRIM_TOKEN_BUDGET", "BRIM_TOKEN_BUDGET_DEFAULT", "FLOOP_TOKEN_BUDGET")
+_DYNAMIC = (
+    "BRIM_TOKEN_BUDGET_DYNAMIC",
+    "BRIM_TOKEN_BUDGET_DYNAMIC_CONTEXT",
+    "FLOOP_TOKEN_BUDGET_DYNAMIC",
+)
 
 # A table: key, kind, default, help, and what it may be.
 # fmt: off

@@ -276,7 +276,7 @@ class _Doctor:
             try:
                 with open_store(path, migrate=False, timeout=1.0) as store:
                     if damage := store_problems(store):
-                        text = f"{path}: is damaged ({shortened(damage)}): 'brim rules restore' brings a project's rules back"
+                        text = f"{path}: is damaged ({shortened(damage)}): 'brim rules restore'"
                         raise StoreError(text, "damaged")
                     number, version = len(store.behaviors(LIVE)), store.database.version
             except BrimError as error:
@@ -349,7 +349,7 @@ class _Doctor:
         yield Finding(OK, "tokens", text, start=start, basis=basis, **facts)
         if unfit:
             budget, dont = _tokens(limits["start"]), "doesn't" if unfit == 1 else "don't"
-            text = f"{counted(unfit, 'rule')} {dont} fit the {budget} tokens of a session's start: 'brim rules why' lists them; "
+            text = f"{counted(unfit, 'rule')} {dont} fit the {budget} tokens of a session's start: 'brim rules why'; "
             text += "raise token_budget.default, or say in the rules when they apply ('brim rules edit RULE')"
             yield Finding(OFF, "rules", text, unfit=unfit, budget=limits["start"])
 

@@ -35,20 +35,6 @@ LARGEST_KEPT = 1 << 24
 """Bytes up to which brim copies a store on its own."""
 
 
-def create(store_path: str, target: str) -> str:
-    """Copy the store to the new file *target*, check the copy, and return its path.
-
-    The copy is one consistent state, and only its owner can read it. An existing file is never overwritten.
-    """
-    if os.path.lexists(target):
-        raise InputError(f"{target}: exists already; a backup is never written over: choose another name")
-    check_ours(store_path)
-    with connect(store_path) as source:
-        checked_version(source)
-        _copy(source, target)
-    return target
-
-
 def restore(backup: str, store_path: str) -> str | None:
     """Replace the file *store_path* with *backup*; return where the replaced file is kept, None if there was none.
 

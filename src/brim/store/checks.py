@@ -102,14 +102,14 @@ def hints(scopes: Scopes, config: Config) -> list[Problem]:
     found += _contradictions(scopes)
     if likely := alike_pairs(scopes, config):
         text = f"{counted(len(likely), 'pair')} of rules may say the same"
-        found.append(Problem("alike", (), text, "remove one of each with 'brim rules remove'"))
+        found.append(Problem("alike", (), text, "'brim ui' merges them"))
     pairs = duplicate_pairs(scopes, config)
     for one, other, _ in pairs[:5]:
         text = f"{one.name} ({one.id}) and {other.name} ({other.id}) say nearly the same"
-        found.append(Problem("near-duplicate", (one.id, other.id), text, "remove one of them with 'brim rules remove'"))
+        found.append(Problem("near-duplicate", (one.id, other.id), text, "merge them in 'brim ui', or remove one"))
     if len(pairs) > 5:
         text = f"{counted(len(pairs) - 5, 'pair')} more nearly the same"
-        found.append(Problem("near-duplicate", (), text, "remove one of each with 'brim rules remove'"))
+        found.append(Problem("near-duplicate", (), text, "'brim ui' merges them"))
     return found
 
 

@@ -3,8 +3,8 @@
 If both files have a rule with the same id, the project's applies. There is one exception: nothing in the project's file
 replaces, hides or weakens a live constraint of the user, because a cloned project must not overrule its user.
 
-Agents get only those rules of the project that the user has agreed to. ``brim rules trust`` shows rules that were added or
-changed without brim, and asks about them. Rules written through ``Scopes`` count as agreed to.
+Agents get only those rules of the project that the user has agreed to. ``brim rules trust`` shows rules that were added
+or changed without brim, and asks about them. Rules written through ``Scopes`` count as agreed to.
 """
 
 from __future__ import annotations

@@ -133,11 +133,11 @@ def _set(options: Namespace) -> int:
     return emit(edit, show_setting, options.as_json)
 
 
-def show_setting(edit: SettingEdit) -> None:
-    """Print the new value, and the stronger one if there is one."""
+def show_setting(edit: SettingEdit, *, quiet: bool = False) -> None:
+    """Print the new value and, unless *quiet*, the stronger one if there is one."""
     shown = KNOWN[edit.key].shown
     print(f"{edit.key} = {shown(edit.value)}  {home_path(edit.path)}")
-    if edit.hidden_by:
+    if edit.hidden_by and not quiet:
         note(f"{edit.hidden_by} is stronger: {shown(edit.config[edit.key])} stays in force")
 
 

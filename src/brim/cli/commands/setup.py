@@ -128,7 +128,7 @@ def _show(done: Installed) -> None:
     if done.hidden:
         print(home_path(f"hidden from git in {exclude_file(done.hidden[0])}"))
     if done.budget is not None:
-        show_setting(done.budget)
+        show_setting(done.budget, quiet=done.budget.hidden_by in os.environ)
     note(*(["nothing was changed"] if done.dry_run else done.next_steps))
 
 
