@@ -1,4 +1,4 @@
-"""``brim activate`` tells an agent what matters now, and keeps its session within its total."""
+"""``brim dev activate`` tells an agent what matters now, and keeps its session within its total."""
 
 from __future__ import annotations
 
@@ -241,7 +241,7 @@ def test_a_session_is_told_a_projects_rules_only_if_it_is_trusted(brim: Brim) ->
     remember(brim, behavior("theirs", text="Their rule."), scope="project")
     ran = brim("activate", "--session", "s")
     assert (ran.code, ran.out) == (0, f"{FRAME}## Directives\n- My rule.\n")
-    assert "brim trust" in ran.err
+    assert "brim rules trust" in ran.err
     assert "Their rule." in brim("activate").out
     trust(str(brim.cwd), str(brim.home / ".brim"), now=0)
     ran = brim("activate", "--session", "s")

@@ -120,7 +120,7 @@ def test_what_loosens_is_refused_in_an_agent_and_changes_nothing(world: Brim, st
 
 def _state(world: Brim) -> State:
     limits = world("limit", "--json").json["projects"]
-    return limits, world("rules", "--json", "--status", "all").json, world("trust", "--list", "--json").out
+    return limits, world("rules", "--json", "--status", "all").json, world("rules", "trust", "--list", "--json").out
 
 
 @pytest.mark.parametrize("environ", [CLAUDE, CODEX, GEMINI, {"AI_AGENT": "other"}, {"BRIM_RUN_ID": "a1"}])
@@ -194,10 +194,10 @@ def test_the_limit_of_the_settings_is_not_given_up_for_another(brim: Brim) -> No
 
 @pytest.mark.parametrize("more", [("--kind", "preference"), ("--when", "language=cobol"), ("--summary", "Push.")])
 def test_learning_a_constraint_again_does_not_weaken_it(world: Brim, more: tuple[str, ...]) -> None:
-    before = world("rules", "show", "push", "--json").json
+    before = world("rules", "why", "push", "--json").json
     refused = world("learn", "--user", PUSH, *more, env=CLAUDE)
     assert refused.code == 1
-    assert world("rules", "show", "push", "--json").json == before
+    assert world("rules", "why", "push", "--json").json == before
     assert world("learn", "--user", PUSH, env=CLAUDE).code == 0
     assert world("learn", "--user", PUSH, *more).code == 0
 
@@ -215,8 +215,8 @@ def test_no_contradiction_that_an_agent_imports_hides_a_constraint(world: Brim) 
     assert world("rules", "export", "other.jsonl", "--project").code == 0
     shutil.rmtree(world.cwd / ".brim")
     assert world("rules", "import", "other.jsonl", "--user", "--yes", env=CLAUDE).code == 0
-    refused = world("rules", "check", "--fix", "--yes", env=CLAUDE)
+    refused = world("rules", "audit", "--fix", "--yes", env=CLAUDE)
     assert (refused.code, "only a person" in refused.err) == (1, True)
-    assert "agents don't hear" not in world("rules", "check").out
-    assert world("rules", "check", "--fix", "--yes").code == 0
-    assert "agents don't hear" in world("rules", "check").out
+    assert "agents don't hear" not in world("rules", "audit").out
+    assert world("rules", "audit", "--fix", "--yes").code == 0
+    assert "agents don't hear" in world("rules", "audit").out

@@ -56,8 +56,8 @@ def test_no_line_is_wider_than_the_terminal(brim: Brim, command: str, columns: i
 
 def test_in_a_pipe_nothing_is_cut(brim: Brim) -> None:
     seed(brim, rule("b-1", TEXT, name=NAME))
-    assert TEXT in brim("list").out
-    assert TEXT in brim("plan").out
+    assert TEXT in brim("rules", "list").out
+    assert TEXT in brim("rules", "why").out
 
 
 def test_a_narrow_list_keeps_what_it_is_sorted_by(brim: Brim) -> None:

@@ -78,20 +78,20 @@ def test_what_a_pull_destroyed_is_added_to_what_came(project: Brim, tmp_path: Pa
     path = file_of(project, "project")
     path.write_bytes(theirs.read_bytes())  # what git does when it updates a file
     git(project, "add", "-f", ".brim/brim.db")
-    refused = project("list")
-    assert (refused.code, "brim backup restore" in refused.err) == (2, True)
+    refused = project("rules", "list")
+    assert (refused.code, "brim rules restore" in refused.err) == (2, True)
     assert lost(project)[0]["rules"] == 3
     assert project("backup", "restore", "--yes").code == 2  # git still tracks it
     git(project, "rm", "-q", "--cached", ".brim/brim.db")
-    assert "brim backup restore" in project("status").out
-    assert lost(project)[0]["fix"] == "brim backup restore"
+    assert "brim rules restore" in project().out
+    assert lost(project)[0]["fix"] == "brim rules restore"
     asked = project("backup", "restore")
     assert (asked.code, texts(project)) == (1, ["Their rule."])
     done = project("backup", "restore", "--yes")
     assert (done.code, "3 rules would be added" in done.out) == (0, True)
     assert texts(project) == sorted([*TEXTS, "Their rule."])
     assert len(events_in(project, "restored", "project")) == 3
-    assert (lost(project), "brim backup restore" in project("status").out) == ([], False)
+    assert (lost(project), "brim rules restore" in project().out) == ([], False)
     assert project("backup", "restore", "--yes").code == 2  # nothing is lost any more
 
 
@@ -105,7 +105,7 @@ def test_a_file_that_cannot_be_used_is_replaced_by_the_copy(project: Brim, damag
     else:
         path.write_bytes(b"not a database" if damage == "foreign" else b"")
     if damage in ("damaged", "foreign"):
-        assert "brim backup restore" in project("list").err
+        assert "brim rules restore" in project("rules", "list").err
     assert lost(project)[0]["rules"] == 3
     assert project("backup", "restore", "--yes").code == 0
     assert texts(project) == sorted(TEXTS)

@@ -166,11 +166,11 @@ def test_two_rules_that_contradict_each_other_are_kept_and_marked(brim: Brim) ->
     assert [each["text"] for each in ran.json["conflicts"]] == [OLD]
     assert {each.canonical for each in everything(brim) if each.live} == {OLD, NEW}
     assert (NEW in brim("prompt").out, OLD in brim("prompt").out) == (True, False)
-    (hint,) = brim("rules", "check", "--json").json["hints"]
+    (hint,) = brim("rules", "audit", "--json").json["hints"]
     assert (hint["rule"], hint["ids"]) == ("contradiction", [id_of(NEW), id_of(OLD)])
     assert "agents don't hear" in hint["text"]
     assert brim("rules", "remove", id_of(OLD)).code == 0
-    assert brim("rules", "check", "--json").json["hints"] == []
+    assert brim("rules", "audit", "--json").json["hints"] == []
 
 
 def test_the_rule_that_is_said_again_is_the_newer_one(brim: Brim) -> None:
@@ -186,7 +186,7 @@ def test_a_rule_that_is_replaced_is_put_away_and_comes_back_when_it_is_taught_ag
     assert stored(brim, id_of(OLD)).superseded_by == id_of(NEW)
     brim("learn", "--user", OLD, "--replaces", "use-bun")
     assert (stored(brim, id_of(OLD)).status, stored(brim, id_of(NEW)).status) == ("active", "superseded")
-    assert brim("rules", "check").lines[-1] == "all is well"
+    assert brim("rules", "audit").lines[-1] == "all is well"
 
 
 def test_a_rule_for_every_project_is_not_replaced_by_one_of_a_project(brim: Brim) -> None:
@@ -201,7 +201,7 @@ def test_a_store_in_which_everything_contradicts_everything_stays_bounded(brim: 
     seed(brim, *(rule(f"b-{at}", f"{words[at % 2]} use tabs{' ' * at}.", created_at=float(at)) for at in range(60)))
     found = brim("learn", "--user", "Never use tabs!", "--json").json
     assert len(found["conflicts"]) <= 10
-    assert brim("rules", "check").code == 0
+    assert brim("rules", "audit").code == 0
 
 
 # Scopes
@@ -217,7 +217,7 @@ def test_in_a_project_it_is_the_projects_and_the_new_project_is_trusted(brim: Br
 
 def test_a_project_that_was_there_before_is_not_trusted_by_learning(brim: Brim) -> None:
     (brim.cwd / ".brim").mkdir()
-    assert "brim trust" in brim("learn", "--right", RULE).err
+    assert "brim rules trust" in brim("learn", "--right", RULE).err
 
 
 def test_what_the_other_scope_says_already_is_told_and_not_merged(brim: Brim) -> None:
@@ -350,7 +350,7 @@ def test_a_project_in_which_nothing_could_be_made_is_not_trusted(brim: Brim) -> 
         refused(brim("learn", "--right", RULE), "cannot be made")
     finally:
         brim.cwd.chmod(0o700)
-    assert brim("trust", "--list", "--json").json == {"projects": []}
+    assert brim("rules", "trust", "--list", "--json").json == {"projects": []}
 
 
 def test_a_project_that_several_processes_begin_at_once_is_trusted(brim: Brim) -> None:
@@ -362,7 +362,7 @@ def test_a_project_that_several_processes_begin_at_once_is_trusted(brim: Brim) -
     for each in started:
         _, errors = each.communicate(timeout=300)
         assert each.returncode == 0, errors
-    assert [each["valid"] for each in brim("trust", "--list", "--json").json["projects"]] == [True]
+    assert [each["valid"] for each in brim("rules", "trust", "--list", "--json").json["projects"]] == [True]
 
 
 def test_a_projects_threshold_merges_none_of_the_users_rules(brim: Brim) -> None:

@@ -296,7 +296,7 @@ def test_what_was_stopped_says_so_whatever_its_limits_are(brim: Brim, shop: Path
 def test_status_tells_the_tightest_limit(brim: Brim, shop: Path) -> None:
     brim("limit", "5/day", "50/week")
     spend(brim, "1")
-    found = brim("status", "--json").json["spending"]
+    found = brim("--json").json["spending"]
     assert (found["spent"], found["limit"], found["period"]) == (1_000_000, 5_000_000, "day")
 
 

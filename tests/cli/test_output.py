@@ -126,10 +126,10 @@ def test_an_output_without_the_signs_gets_letters(brim: Brim, env: dict[str, str
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
 def test_a_name_that_the_output_cannot_print_is_no_traceback(brim: Brim, encoding: str) -> None:
     brim.write("日本語.txt", "Hello world")
-    ran = brim("count", "日本語.txt", "more", env={"PYTHONIOENCODING": encoding})
+    ran = brim("dev", "count", "日本語.txt", "more", env={"PYTHONIOENCODING": encoding})
     assert ran.code == 0
     assert [line.split()[0] for line in ran.lines[1:4]] == ["2", "1", "3"]
-    assert brim("count", "日本語.txt", "--json", env={"PYTHONIOENCODING": encoding}).json["tokens"] == 2
+    assert brim("dev", "count", "日本語.txt", "--json", env={"PYTHONIOENCODING": encoding}).json["tokens"] == 2
 
 
 def test_a_person_sees_how_far_it_is(brim: Brim) -> None:
@@ -143,7 +143,7 @@ def test_nobody_sees_it_for_a_small_file_or_in_a_pipe(brim: Brim) -> None:
     brim.write("small.txt", "word\n")
     brim.write("large.txt", "word\n" * 1_000_000)
     assert on_a_terminal(brim, "count", "small.txt", stream="stderr") == ""
-    assert brim("count", "large.txt").err == ""
+    assert brim("dev", "count", "large.txt").err == ""
 
 
 def test_what_could_steer_a_terminal_is_made_visible(brim: Brim) -> None:
@@ -152,9 +152,9 @@ def test_what_could_steer_a_terminal_is_made_visible(brim: Brim) -> None:
         "chat.json", json.dumps([{"role": "user", "content": "x"}, {"role": "assistant", "content": [call]}])
     )
     for ran in (
-        brim("check", chat.name),
-        brim("repair", chat.name, "--dry-run"),
-        brim("fit", chat.name, "-m", "gpt-4o"),
+        brim("dev", "check", chat.name),
+        brim("dev", "repair", chat.name, "--dry-run"),
+        brim("dev", "fit", chat.name, "-m", "gpt-4o"),
     ):
         assert not set("\x1b\x07\u202e") & set(ran.out.replace("\\u001b", "") + ran.err)
 
@@ -162,14 +162,14 @@ def test_what_could_steer_a_terminal_is_made_visible(brim: Brim) -> None:
 def test_long_lists_end_with_how_many_more_there_are(brim: Brim) -> None:
     orphans = [{"role": "tool", "tool_call_id": f"c{n}", "content": "x"} for n in range(300)]
     brim.write("chat.json", json.dumps([*orphans, {"role": "user", "content": "Hi"}]))
-    ran = brim("check", "chat.json")
+    ran = brim("dev", "check", "chat.json")
     assert ran.lines[-1] == "and 200 more: --json lists all"
-    assert len(brim("check", "chat.json", "--json").json["violations"]) == 300
+    assert len(brim("dev", "check", "chat.json", "--json").json["violations"]) == 300
 
 
 def test_two_dashes_end_the_options(brim: Brim) -> None:
     brim.write("-dash.json", json.dumps([{"role": "user", "content": "Hi"}]))
-    assert brim("check", "--", "-dash.json").code == 0
+    assert brim("dev", "check", "--", "-dash.json").code == 0
 
 
 @pytest.mark.parametrize("letter", ["\U0001107f", "\U00016fe4", "\U0001d159"])

@@ -1,4 +1,4 @@
-"""``brim prompt`` prints the text, and nothing else."""
+"""``brim dev prompt`` prints the text, and nothing else."""
 
 from __future__ import annotations
 
@@ -168,5 +168,5 @@ def test_what_is_planned_is_what_count_counts(brim: Brim, model: str, mode: str)
     planned = brim("prompt", "--tiered", "--json", env=env).json
     text = brim("prompt", "--tiered", env=env).out
     assert planned["text"] == text
-    counted = brim("count", "-", "--json", stdin=text, env=env).json
+    counted = brim("dev", "count", "-", "--json", stdin=text, env=env).json
     assert planned["total_tokens"] == counted["tokens"] == counted["inputs"][0]["tokens"]

@@ -1,4 +1,4 @@
-"""``brim watch`` follows what an agent writes, says it once, and ends calmly."""
+"""``brim context --watch`` follows what an agent writes, says it once, and ends calmly."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ KEYS = {
 
 
 def test_json_is_one_object_per_change_with_the_keys_of_its_schema(brim: Brim) -> None:
-    ran = brim("watch", RECORDED / "session.jsonl", "--json", "--replay", "2000", "--limit", "9")
+    ran = brim("context", "--watch", RECORDED / "session.jsonl", "--json", "--replay", "2000", "--limit", "9")
     objects = [json.loads(line) for line in ran.lines]
     assert ran.code == 0
     for each in objects:
@@ -74,7 +74,8 @@ def test_json_is_one_object_per_change_with_the_keys_of_its_schema(brim: Brim) -
 
 def test_a_transcript_and_a_stream_of_one_session_agree(brim: Brim) -> None:
     file, stream = (
-        brim("watch", RECORDED / name, "--once", "--json").json for name in ("session.jsonl", "stream.jsonl")
+        brim("context", "--watch", RECORDED / name, "--once", "--json").json
+        for name in ("session.jsonl", "stream.jsonl")
     )
     for key in ("used_tokens", "context_window", "compactions", "cost", "session", "model"):
         assert file[key] == stream[key], key
@@ -142,7 +143,7 @@ def test_a_file_that_vanishes_does_not_end_it(brim: Brim) -> None:
 
 
 def test_a_pipe_is_read_until_it_ends(brim: Brim) -> None:
-    ran = brim("watch", "-", stdin=(RECORDED / "stream.jsonl").read_bytes())
+    ran = brim("context", "--watch", "-", stdin=(RECORDED / "stream.jsonl").read_bytes())
     assert ran.code == 0
     assert ran.lines[-1].startswith("52,300 of 200,000 tokens  26%  claude-sonnet-4-5  $1.27  1 compaction")
     assert "It is time to compact" in ran.err
@@ -150,11 +151,11 @@ def test_a_pipe_is_read_until_it_ends(brim: Brim) -> None:
 
 
 def test_a_last_line_without_an_end_counts(brim: Brim) -> None:
-    assert brim("watch", "-", stdin=called(1, 20_000).rstrip()).lines == [
+    assert brim("context", "--watch", "-", stdin=called(1, 20_000).rstrip()).lines == [
         "20,000 of 200,000 tokens  10%  claude-sonnet-4-5  $0.01"
     ]
     path = brim.write("s.jsonl", called(1, 20_000).rstrip())
-    assert brim("watch", path, "--once").lines[0].startswith("20,000 of 200,000")
+    assert brim("context", "--watch", path, "--once").lines[0].startswith("20,000 of 200,000")
 
 
 def test_a_named_pipe_is_a_pipe(brim: Brim) -> None:
@@ -163,7 +164,7 @@ def test_a_named_pipe_is_a_pipe(brim: Brim) -> None:
 
 
 def test_one_request_in_several_lines_is_one_change(brim: Brim) -> None:
-    assert len(brim("watch", "-", stdin=called(1, 20_000) * 5).lines) == 1
+    assert len(brim("context", "--watch", "-", stdin=called(1, 20_000) * 5).lines) == 1
 
 
 @pytest.mark.parametrize(
@@ -177,11 +178,11 @@ def test_one_request_in_several_lines_is_one_change(brim: Brim) -> None:
     ],
 )
 def test_garbage_is_skipped_counted_and_said(brim: Brim, content: bytes) -> None:
-    ran = brim("watch", "-", "--json", "--once", stdin=content)
+    ran = brim("context", "--watch", "-", "--json", "--once", stdin=content)
     assert ran.code == 1
     assert ran.json["used_tokens"] == 0
     assert "no line of it is from a session" in ran.err
-    mixed = brim("watch", "-", "--json", "--once", stdin=content + b"\n" + called(1, 20_000).encode())
+    mixed = brim("context", "--watch", "-", "--json", "--once", stdin=content + b"\n" + called(1, 20_000).encode())
     assert (mixed.code, mixed.json["used_tokens"]) == (0, 20_000)
 
 
@@ -199,14 +200,14 @@ def test_a_line_of_100_mb_is_skipped(brim: Brim) -> None:
 )
 def test_what_cannot_be_watched_is_refused_with_a_reason(brim: Brim, path: str, said: str) -> None:
     brim.write("binary", b"\x7fELF\0\0\0" * 100)
-    ran = brim("watch", path)
+    ran = brim("context", "--watch", path)
     assert ran.code == 2
     assert said in ran.err
 
 
 def test_an_empty_file_is_waited_for(brim: Brim) -> None:
     path = brim.write("s.jsonl", "")
-    assert brim("watch", path, "--once").lines[0] == "nothing reported yet"
+    assert brim("context", "--watch", path, "--once").lines[0] == "nothing reported yet"
     watcher = Watcher(brim, str(path), *QUICK)
     assert watcher.line() == "nothing reported yet"
     path.write_text(called(1, 20_000))
@@ -216,31 +217,33 @@ def test_an_empty_file_is_waited_for(brim: Brim) -> None:
 
 def test_fail_over_answers_with_the_exit_code(brim: Brim) -> None:
     path = brim.write("s.jsonl", called(1, 100_000))
-    assert brim("watch", path, "--once", "--fail-over", "0.5").code == 1
-    assert brim("watch", path, "--once", "--fail-over", "0.51").code == 0
+    assert brim("context", "--watch", path, "--once", "--fail-over", "0.5").code == 1
+    assert brim("context", "--watch", path, "--once", "--fail-over", "0.51").code == 0
 
 
 def test_what_a_limit_is_about_is_told_once(brim: Brim) -> None:
     lines = "".join(called(number, 100_000) for number in range(1, 21))  # $0.030317 each
     brim.configure(user="spend:\n  limit: 0.50\n")
-    ran = brim("watch", "-", "--json", stdin=lines)
+    ran = brim("context", "--watch", "-", "--json", stdin=lines)
     seen = [json.loads(line) for line in ran.out.splitlines()]
     assert [(notice["kind"], one["cost"]) for one in seen for notice in one["notices"]] == [
         ("COST_WARNING", 14 * 30_317),
         ("COST_LIMIT", 16 * 30_317),
     ]
     assert (seen[-1]["cost_limit"], "limit is reached" in seen[-1]["cost_warning"]) == (500_000, True)
-    plain = brim("watch", "-", "--limit", "10", stdin=lines)
+    plain = brim("context", "--watch", "-", "--limit", "10", stdin=lines)
     assert plain.err == ""
     assert "$0.61 of $10.00" in plain.out
-    assert "cost_limit" in brim("watch", "-", "--json", "--limit", "none", stdin=lines).out
+    assert "cost_limit" in brim("context", "--watch", "-", "--json", "--limit", "none", stdin=lines).out
 
 
 def test_flags_outrank_settings_and_the_window_says_whose_it_is(brim: Brim) -> None:
     path = brim.write("s.jsonl", called(1, 100_000))
     brim.configure(user="context:\n  window: 400000\n")
-    assert brim("watch", path, "--once", "--json").json["context_window"] == 400_000
-    seen = brim("watch", path, "--once", "--json", "--window", "125000", "--warn", "0.1", "--compact", "0.2").json
+    assert brim("context", "--watch", path, "--once", "--json").json["context_window"] == 400_000
+    seen = brim(
+        "context", "--watch", path, "--once", "--json", "--window", "125000", "--warn", "0.1", "--compact", "0.2"
+    ).json
     assert (seen["context_window"], seen["window_source"], seen["window_others"]) == (
         125_000,
         "pinned",
@@ -265,11 +268,11 @@ def test_flags_outrank_settings_and_the_window_says_whose_it_is(brim: Brim) -> N
 )
 def test_wrong_usage_ends_with_2(brim: Brim, arguments: tuple[str, ...]) -> None:
     brim.write("s.jsonl", called(1, 20_000))
-    assert brim("watch", "s.jsonl", *arguments).code == 2
+    assert brim("context", "--watch", "s.jsonl", *arguments).code == 2
 
 
 def test_replay_is_not_for_a_pipe(brim: Brim) -> None:
-    assert brim("watch", "-", "--replay", "9").code == 2
+    assert brim("context", "--watch", "-", "--replay", "9").code == 2
 
 
 def test_a_reported_window_is_remembered_for_the_next_watch(brim: Brim) -> None:
@@ -280,21 +283,21 @@ def test_a_reported_window_is_remembered_for_the_next_watch(brim: Brim) -> None:
         "modelUsage": {"claude-sonnet-4-5": {"inputTokens": 1, "contextWindow": 1_000_000}},
         "usage": {"input_tokens": 1},
     }
-    first = brim("watch", "-", "--json", "--once", stdin=called(1, 20_000) + json.dumps(result) + "\n")
+    first = brim("context", "--watch", "-", "--json", "--once", stdin=called(1, 20_000) + json.dumps(result) + "\n")
     assert first.code == 0
-    seen = brim("watch", "-", "--json", "--once", stdin=called(1, 20_000)).json
+    seen = brim("context", "--watch", "-", "--json", "--once", stdin=called(1, 20_000)).json
     assert (seen["context_window"], seen["window_source"]) == (1_000_000, "remembered")
 
 
 def test_nothing_is_stored_when_there_is_nothing_to_remember(brim: Brim) -> None:
-    brim("watch", RECORDED / "stream.jsonl", "--once")
+    brim("context", "--watch", RECORDED / "stream.jsonl", "--once")
     assert not (brim.home / ".brim").exists()
 
 
 def test_a_store_that_cannot_be_used_does_not_stop_it(brim: Brim) -> None:
     (brim.home / ".brim").mkdir()
     (brim.home / ".brim" / "brim.db").write_bytes(b"this is no database" * 99)
-    ran = brim("watch", RECORDED / "stream.jsonl", "--once")
+    ran = brim("context", "--watch", RECORDED / "stream.jsonl", "--once")
     assert (ran.code, ran.err) == (0, "")
 
 
@@ -314,26 +317,28 @@ def test_whoever_stops_reading_ends_it(brim: Brim) -> None:
 
 def test_it_ends_by_itself_when_nothing_grows(brim: Brim) -> None:
     path = brim.write("s.jsonl", called(1, 20_000))
-    assert brim("watch", path, "--idle", "0.1").lines == ["20,000 of 200,000 tokens  10%  claude-sonnet-4-5  $0.01"]
+    assert brim("context", "--watch", path, "--idle", "0.1").lines == [
+        "20,000 of 200,000 tokens  10%  claude-sonnet-4-5  $0.01"
+    ]
 
 
 def test_the_file_of_a_sub_agent_shows_its_own_window(brim: Brim) -> None:
     main = brim.write("s.jsonl", called(1, 150_000))
     side = called(2, 40_000, isSidechain=True, agentId="a1b2c3d4e5", sessionId="s")
     own = brim.write("s/subagents/agent-a1b2c3d4e5.jsonl", side)
-    ran = brim("watch", own, "--once")
+    ran = brim("context", "--watch", own, "--once")
     assert ran.lines[0].startswith("40,000 of 200,000 tokens  20%")
     assert ran.lines[0].endswith("claude-sonnet-4-5  sub-agent a1b2c3d4")
     assert "headroom   140k left (22% of the usable 180k)" in ran.lines
-    assert brim("watch", main, "--once").lines[0].endswith("session s1")
+    assert brim("context", "--watch", main, "--once").lines[0].endswith("session s1")
 
 
 def test_where_a_session_compacts_is_by_its_own_projects_settings(brim: Brim) -> None:
     settings = brim.write("shop/.claude/settings.json", '{"autoCompactWindow": 150000}')
     path = brim.write("s.jsonl", called(1, 40_000, cwd=str(settings.parent.parent)))
-    found = brim("watch", path, "--once", "--json").json
+    found = brim("context", "--watch", path, "--once", "--json").json
     assert found["auto_compact"] == {"usable": 130_000, "at": 117_000, "off": False}
-    pinned = brim("watch", path, "--once", "--json", "--window", "300000").json
+    pinned = brim("context", "--watch", path, "--once", "--json", "--window", "300000").json
     assert pinned["auto_compact"] == {}, "a window that only brim was told isn't the client's"
 
 
@@ -343,5 +348,5 @@ def test_the_plans_windows_are_those_of_the_sessions_agent(brim: Brim) -> None:
     windows = [PlanWindow("claude", 300, 0.91, soon, time.time()), PlanWindow("codex", 300, 0.5, soon, time.time())]
     keep_plan_windows(str(brim.home / ".brim"), [*windows, PlanWindow("claude", 10_080, 0.2, 1.0, 0.0)])
     path = brim.write("s.jsonl", called(1, 40_000))
-    found = brim("watch", path, "--once", "--json").json["plan_windows"]
+    found = brim("context", "--watch", path, "--once", "--json").json["plan_windows"]
     assert found == [windows[0].to_dict()], "the other is Codex's, and the week is over"

@@ -1,4 +1,4 @@
-"""What ``brim watch`` reads besides lines of a session: one JSON value, the file of a sub-agent."""
+"""What ``brim context --watch`` reads besides lines of a session: one JSON value, the file of a sub-agent."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def _gemini(prompt: int) -> dict[str, Any]:
 @pytest.mark.parametrize("indent", [None, 2])
 def test_a_session_that_is_one_json_value_is_read_as_a_whole(brim: Brim, value: Any, indent: int | None) -> None:
     text = json.dumps(value, indent=indent)
-    file = brim("watch", brim.write("session.json", text), "--once", "--json").json
+    file = brim("context", "--watch", brim.write("session.json", text), "--once", "--json").json
     assert (file["used_tokens"], file["lines"], file["broken_lines"]) == (90_000, 1, 0)
     if indent or isinstance(value, dict):
-        piped = brim("watch", "-", "--once", "--json", stdin=text).json
+        piped = brim("context", "--watch", "-", "--once", "--json", stdin=text).json
         assert (piped["used_tokens"], piped["broken_lines"]) == (90_000, 0)
 
 
@@ -63,15 +63,15 @@ def test_a_value_that_is_half_written_is_waited_for(brim: Brim) -> None:
 def test_a_bracket_alone_does_not_hold_the_lines_back(brim: Brim) -> None:
     lines = "{\n" + called(1, 20_000)
     for ran in (
-        brim("watch", "-", "--once", "--json", stdin=lines),
-        brim("watch", brim.write("s.jsonl", lines), "--once", "--json"),
+        brim("context", "--watch", "-", "--once", "--json", stdin=lines),
+        brim("context", "--watch", brim.write("s.jsonl", lines), "--once", "--json"),
     ):
         assert (ran.json["used_tokens"], ran.json["broken_lines"]) == (20_000, 1)
 
 
 def test_the_file_of_a_sub_agent_shows_its_own_window(brim: Brim) -> None:
     line = called(1, 20_000, isSidechain=True, agentId="a1")
-    ran = brim("watch", brim.write("agent-a1.jsonl", line), "--once", "--json").json
+    ran = brim("context", "--watch", brim.write("agent-a1.jsonl", line), "--once", "--json").json
     assert (ran["used_tokens"], ran["agents"]) == (20_000, [])
 
 
@@ -91,12 +91,12 @@ def test_a_rollout_of_a_sub_agent_shows_its_own_window(brim: Brim) -> None:
 
 def test_sub_agents_in_a_session_stay_apart(brim: Brim) -> None:
     lines = called(1, 20_000) + called(2, 5_000, isSidechain=True, agentId="a1")
-    ran = brim("watch", brim.write("s.jsonl", lines), "--once", "--json").json
+    ran = brim("context", "--watch", brim.write("s.jsonl", lines), "--once", "--json").json
     assert (ran["used_tokens"], [agent["used_tokens"] for agent in ran["agents"]]) == (20_000, [5_000])
 
 
 def test_an_empty_path_is_not_the_newest_session(brim: Brim) -> None:
-    ran = brim("watch", "", "--once")
+    ran = brim("context", "--watch", "", "--once")
     assert ran.code == 2
     assert "PATH is empty" in ran.err
 
@@ -124,7 +124,7 @@ def test_a_socket_is_named_as_what_cannot_be_opened(brim: Brim) -> None:
             end.bind("s.sock")
         finally:
             os.chdir(before)
-        ran = brim("watch", "s.sock")
+        ran = brim("context", "--watch", "s.sock")
     assert ran.code == 2
     assert "s.sock: cannot be opened" in ran.err
 
@@ -135,16 +135,16 @@ def test_the_command_says_which_one_it_took(brim: Brim) -> None:
     for project in (slug, "-elsewhere"):
         (folder / project).mkdir(parents=True)
         (folder / project / "s.jsonl").write_text(called(1, 20_000))
-    ran = brim("watch", "--once")
+    ran = brim("context", "--watch", "--once")
     assert f"the newest session of this project: ~/.claude/projects/{slug}/s.jsonl" in ran.err
     (folder / slug / "s.jsonl").unlink()
     assert (
         "no session of this project; the newest of all: ~/.claude/projects/-elsewhere/s.jsonl"
-        in brim("watch", "--once").err
+        in brim("context", "--watch", "--once").err
     )
 
 
 def test_without_any_session_it_says_what_to_do(brim: Brim) -> None:
-    ran = brim("watch")
+    ran = brim("context", "--watch")
     assert ran.code == 2
     assert "name its file, or pipe a stream" in ran.err

@@ -1,4 +1,4 @@
-"""``brim why`` gives the account of one behavior, and what becomes of it."""
+"""``brim rules why`` gives the account of one behavior, and what becomes of it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def some(brim: Brim) -> None:
 
 def test_the_account_ends_with_the_tier(brim: Brim) -> None:
     some(brim)
-    ran = brim("why", "name-b-uv", "--file", "a.py")
+    ran = brim("rules", "why", "name-b-uv", "--file", "a.py")
     assert (ran.code, ran.err) == (0, "")
     assert ran.lines[0] == "name-b-uv (b-uv): in: confirmed by language"
     assert ran.lines[-3].split() == ["activation", "0.940"]
@@ -38,17 +38,17 @@ def test_the_account_ends_with_the_tier(brim: Brim) -> None:
 
 def test_what_came_over_an_edge_is_named(brim: Brim) -> None:
     some(brim)
-    ran = brim("why", "b-ci", "--file", "a.py")
+    ran = brim("rules", "why", "b-ci", "--file", "a.py")
     assert "in: reached by edges only" in ran.out
     assert "requires name-b-uv (b-uv)" in ran.out
 
 
 def test_what_the_budget_cuts_is_said(brim: Brim) -> None:
     some(brim)
-    ran = brim("why", "b-uv", "--file", "a.py", "--token-budget", "40")
+    ran = brim("rules", "why", "b-uv", "--file", "a.py", "--token-budget", "40")
     assert "within 40 tokens" in ran.lines[-1]
     assert "over budget" in ran.lines[-1]
-    found = brim("why", "b-uv", "--file", "a.py", "--token-budget", "40", "--json").json
+    found = brim("rules", "why", "b-uv", "--file", "a.py", "--token-budget", "40", "--json").json
     assert found["tier"] == "full"
     assert (found["planned"]["tier"], found["planned"]["token_budget"]) == ("summary", 40)
 
@@ -64,10 +64,10 @@ def test_what_the_budget_cuts_is_said(brim: Brim) -> None:
 )
 def test_what_is_out_says_why(brim: Brim, id: str, reason: str) -> None:
     some(brim)
-    ran = brim("why", id, "--language", "go")
+    ran = brim("rules", "why", id, "--language", "go")
     assert ran.code == 0
     assert reason in ran.lines[0]
-    found = brim("why", id, "--language", "go", "--json").json
+    found = brim("rules", "why", id, "--language", "go", "--json").json
     assert (found["id"], found["value"], found["tier"], found["planned"]) == (id, 0.0, "omitted", None)
     assert reason in found["outcome"]
     assert found["context"] == {"language": ["go"]}
@@ -75,18 +75,18 @@ def test_what_is_out_says_why(brim: Brim, id: str, reason: str) -> None:
 
 def test_under_the_threshold_is_said(brim: Brim) -> None:
     some(brim)
-    found = brim("why", "b-uv", "--file", "a.py", "--json", env={"BRIM_TIERS_FULL": "0.95"}).json
+    found = brim("rules", "why", "b-uv", "--file", "a.py", "--json", env={"BRIM_TIERS_FULL": "0.95"}).json
     assert (found["tier"], found["reason"]) == ("summary", "activation 0.94 is at least 0.3")
     env = {"BRIM_TIERS_FULL": "0.99", "BRIM_TIERS_SUMMARY": "0.98", "BRIM_TIERS_NAME_ONLY": "0.97"}
-    found = brim("why", "b-uv", "--file", "a.py", "--json", env=env).json
+    found = brim("rules", "why", "b-uv", "--file", "a.py", "--json", env=env).json
     assert (found["tier"], found["reason"]) == ("omitted", "activation 0.94 is under 0.97")
-    found = brim("why", "b-rule", "--json", env=env).json
+    found = brim("rules", "why", "b-rule", "--json", env=env).json
     assert (found["tier"], found["reason"]) == ("summary", "activation 0.50; a constraint is never below summary")
 
 
 def test_an_unconfirmed_note_is_at_most_a_summary(brim: Brim) -> None:
     some(brim)
-    found = brim("why", "b-note", "--file", "a.py", "--json").json
+    found = brim("rules", "why", "b-note", "--file", "a.py", "--json").json
     assert (found["tier"], found["status"]) == ("summary", "pending")
     assert "not confirmed yet" in found["reason"]
 
@@ -96,13 +96,13 @@ def test_the_number_is_the_one_that_active_shows(brim: Brim) -> None:
     active = {each["id"]: each["value"] for each in brim("active", "--file", "a.py", "--all", "--json").json["active"]}
     assert len(active) == 4
     for id, value in active.items():
-        assert brim("why", id, "--file", "a.py", "--json").json["value"] == value
+        assert brim("rules", "why", id, "--file", "a.py", "--json").json["value"] == value
 
 
 @pytest.mark.parametrize("id", ["nobody", "b-", "", "\x1b[2J"])
 def test_an_id_that_means_none_or_several_is_refused(brim: Brim, id: str) -> None:
     some(brim)
-    ran = brim("why", id)
+    ran = brim("rules", "why", id)
     assert (ran.code, ran.out) == (2, "")
     assert "\x1b" not in ran.err
-    assert any(words in ran.err for words in ("brim rules", "brim list", "may mean", "did you mean"))
+    assert any(words in ran.err for words in ("brim rules", "brim rules list", "may mean", "did you mean"))

@@ -57,11 +57,11 @@ def compacted(after: int) -> str:
 
 
 class Watcher:
-    """``brim watch`` in a process of its own, with its lines as they come."""
+    """``brim context --watch`` in a process of its own, with its lines as they come."""
 
     def __init__(self, brim: Brim, *arguments: str, **more: Any) -> None:
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL, **more}
-        self.process = brim.start("watch", *arguments, **streams)
+        self.process = brim.start("context", "--watch", *arguments, **streams)
         self._rest = b""
 
     def line(self) -> str:

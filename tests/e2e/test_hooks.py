@@ -149,11 +149,11 @@ def test_nothing_is_told_twice_when_a_session_goes_on(agent: Agent) -> None:
 
 def test_a_project_is_not_listened_to_before_it_is_trusted(agent: Agent) -> None:
     agent.world.brim("learn", "--project", "--right", ALWAYS, "--kind", "constraint")
-    agent.world.brim("trust", "--remove", "--yes")  # as if somebody else had learned it
+    agent.world.brim("rules", "trust", "--remove", "--yes")  # as if somebody else had learned it
     agent.install()
     agent.ask("Say hello.")
     assert agent.world.api.turns[-1].times(ALWAYS) == 0
-    agent.world.brim("trust", "--yes")
+    agent.world.brim("rules", "trust", "--yes")
     agent.ask("Say hello.")
     assert agent.world.api.turns[-1].times(ALWAYS) == 1
 
@@ -186,7 +186,7 @@ def test_an_agent_that_goes_in_circles_is_held_once(agent: Agent) -> None:
 
 def spent(world: World, scope: str = "project") -> int:
     """Return what the ledger says was spent, in micro-dollars."""
-    scopes = json.loads(world.brim("spend", "status", "--json").out)["scopes"]
+    scopes = json.loads(world.brim("spend", "--json").out)["scopes"]
     return next((int(each["spent"]) for each in scopes if each["scope"] == scope), 0)
 
 

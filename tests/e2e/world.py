@@ -137,7 +137,7 @@ class World:
             for number, text in enumerate(texts)
         ]
         lines = [json.dumps(each) for each in ({"format": "brim-behaviors", "version": 1}, *rules)]
-        self.brim("import", "--user", "--yes", "-", stdin="\n".join(lines) + "\n")
+        self.brim("rules", "import", "--user", "--yes", "-", stdin="\n".join(lines) + "\n")
 
 
 def _end(group: int) -> None:

@@ -277,7 +277,7 @@ def test_a_large_store_of_an_older_brim_is_left_to_a_person(sitting: Sitting) ->
     sitting.used("m1", 1_000)
     sitting.hook("Stop")
     assert not (sitting.home / "backups").exists()
-    assert "is of an older brim: 'brim upgrade' brings it up to date" in sitting.log()
+    assert "is of an older brim: 'brim init' brings it up to date" in sitting.log()
     open_store(str(path)).close()
     sitting.hook("Stop")
     assert sitting.spent("shop") == 1_000 * PRICE

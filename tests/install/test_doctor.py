@@ -189,7 +189,7 @@ def test_an_older_store_that_hooks_can_read_is_said_with_its_version(brim: Brim)
 def test_an_older_store_is_said_and_brought_up_to_date_only_if_asked(brim: Brim, scope: str) -> None:
     path = older_store(brim, scope)
     [found] = [each for each in looked(brim, code=1)["store"] if each["scope"] == scope]
-    assert "brim upgrade" in found["text"]
+    assert "brim init" in found["text"]
     assert found["fix"] == "brim doctor --fix"
     assert version_of(path) == 1
     ran = alone(brim, "doctor", "--fix")
@@ -224,7 +224,7 @@ def test_an_untrusted_project_is_said(brim: Brim) -> None:
     remember(brim, behavior("a"), scope="project")
     [found] = looked(brim)["project"]
     assert found["trusted"] is False
-    assert "brim trust" in found["text"]
+    assert "brim rules trust" in found["text"]
 
 
 def test_twice_installed_is_wrong_and_taken_out_of_the_project(brim: Brim) -> None:

@@ -55,7 +55,7 @@ def test_hooks_keep_to_the_budget_and_the_environment_still_wins(brim: Brim) -> 
     alone(brim, "init", "--agent", "claude", "--token-budget", "60")
     told = called(brim, "SessionStart", source="startup")
     text = json.loads(told)["hookSpecificOutput"]["additionalContext"]
-    assert 0 < brim("count", "--json", stdin=text).json["tokens"] <= 60
+    assert 0 < brim("dev", "count", "--json", stdin=text).json["tokens"] <= 60
     more = called(brim, "SessionStart", source="startup", env={"BRIM_TOKEN_BUDGET": "200"})
     assert len(more) > len(told)
     alone(brim, "upgrade", "--token-budget", "0")

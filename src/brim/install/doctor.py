@@ -287,7 +287,7 @@ class _Doctor:
                 text = f"{path}: {counted(number, 'rule')}, schema {version}"
                 facts |= {"version": version, "behaviors": number}
                 if version < VERSION:
-                    text = f"{text}: 'brim upgrade' brings it up to date, to {VERSION}"
+                    text = f"{text}: 'brim init' brings it up to date, to {VERSION}"
                     yield Finding(OFF, "store", text, FIX, **facts)
                 else:
                     yield Finding(OK, "store", text, **facts)

@@ -115,7 +115,7 @@ def open_database(
         if found > version:
             raise StoreError(f"{path}: was written by a newer brim {versions}: upgrade brim", "newer")
         if found < (READABLE if version == VERSION else version) and not migrate:
-            text = f"{path}: is of an older brim {versions}: 'brim upgrade' brings it up to date"
+            text = f"{path}: is of an older brim {versions}: 'brim init' brings it up to date"
             raise StoreError(text, "older")
         if found < version and migrate:
             bring_up_to_date(database, migrations, version)
@@ -212,7 +212,7 @@ def upgrade(database: Database) -> None:
     """Migrate a file that a hook has opened, if it's writable and small enough to copy quickly."""
     if database.version < VERSION and not database.readonly:
         if os.path.getsize(database.path) > THOROUGH:
-            raise StoreError(f"{database.path}: is of an older brim: 'brim upgrade' brings it up to date", "older")
+            raise StoreError(f"{database.path}: is of an older brim: 'brim init' brings it up to date", "older")
         bring_up_to_date(database, MIGRATIONS, VERSION)
         database.version = VERSION
 
