@@ -115,7 +115,7 @@ def test_a_mistyped_command_suggests_the_nearest(brim: Brim) -> None:
 
 
 def test_a_mistyped_action_of_rules_suggests_the_nearest(brim: Brim) -> None:
-    assert "did you mean 'brim rules why'?" in brim("rules", "shw").err
+    assert "did you mean 'brim rules edit'?" in brim("rules", "edti").err
     assert "did you mean" not in brim("rules", "xyzzy").err
 
 
