@@ -85,7 +85,7 @@ def test_a_file_that_cannot_be_read_is_refused(brim: Brim) -> None:
 
 
 def test_a_folder_that_went_away_is_no_traceback(brim: Brim) -> None:
-    ran = brim.shell('mkdir gone && cd gone && rmdir ../gone && exec "$BRIM" count "Hello world"')
+    ran = brim.shell('mkdir gone && cd gone && rmdir ../gone && exec "$BRIM" dev count "Hello world"')
     assert ran.code in (0, 2)
     assert ran.out.startswith("2 tokens") or ran.err.startswith("brim: ")
 
@@ -210,7 +210,7 @@ def test_a_model_whose_name_is_not_unicode_is_unknown(brim: Brim) -> None:
 
 @posix
 def test_a_reader_that_stops_ends_it_quietly(brim: Brim) -> None:
-    ran = brim.shell('"$BRIM" models --all gpt | head -1')
+    ran = brim.shell('"$BRIM" dev models --all gpt | head -1')
     assert ran.code == 141
     assert ran.out.startswith("model")
     assert ran.err == ""
@@ -224,8 +224,8 @@ def test_a_closed_standard_output_is_no_traceback(brim: Brim, arguments: str) ->
 
 @posix
 def test_the_exit_code_does_not_need_standard_output(brim: Brim) -> None:
-    assert brim.shell('"$BRIM" count "Hello world" --max 1 >&-').code == 1
-    assert brim.shell('"$BRIM" count "Hello world" --max 2 >&-').code == 0
+    assert brim.shell('"$BRIM" dev count "Hello world" --max 1 >&-').code == 1
+    assert brim.shell('"$BRIM" dev count "Hello world" --max 2 >&-').code == 0
 
 
 @posix
@@ -240,8 +240,8 @@ def test_a_full_disk_is_one_line(brim: Brim, arguments: str) -> None:
 @posix
 def test_a_closed_standard_error_loses_only_the_notes(brim: Brim) -> None:
     brim.write("large.txt", "word\n" * 1_000_000)
-    assert brim.shell('"$BRIM" count large.txt 2>&-').out == "2,000,000 tokens  exact\n"
-    assert brim.shell('"$BRIM" count mising.txt 2>&-').code == 2
+    assert brim.shell('"$BRIM" dev count large.txt 2>&-').out == "2,000,000 tokens  exact\n"
+    assert brim.shell('"$BRIM" dev count mising.txt 2>&-').code == 2
 
 
 @posix
@@ -361,7 +361,7 @@ def test_json_output_is_whole_when_one_input_fails(brim: Brim) -> None:
 
 
 def test_an_error_of_another_file_names_that_file_and_not_the_output(brim: Brim) -> None:
-    refused(brim("context", "--watch", "x" * 5_000, "--once"), "xxx: File name too long")
+    refused(brim("context", "x" * 5_000), "xxx: File name too long")
     brim.write(str(brim.home / ".claude" / "settings.json"), '{"statusLine": {"type": "command", "command": "date"}}')
     (brim.home / ".brim" / "statusline.json").mkdir(parents=True)
     refused(brim("init", "--agent", "claude"), "~/.brim/statusline.json: ", "Is a directory")
@@ -372,6 +372,6 @@ def test_an_error_of_another_file_names_that_file_and_not_the_output(brim: Brim)
 def test_an_output_that_is_full_is_named() -> None:
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
-            [COMMAND, "models", "gpt-4o"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            [COMMAND, "dev", "models", "gpt-4o"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )
     assert (done.returncode, done.stderr) == (2, "brim: standard output: No space left on device\n")

@@ -11,6 +11,7 @@ import pytest
 
 from tests.cli.conftest import Brim, Ran
 from tests.cli.seeding import everything
+from tests.cli.stored import write_rules
 from tests.cli.test_asking import asked
 from tests.cli.test_edit import editor
 
@@ -27,15 +28,19 @@ def failed(brim: Brim, code: int, *arguments: str, **more: Any) -> Ran:
     return ran
 
 
-def test_blocks_are_stored_shown_listed_exported_and_imported(brim: Brim, tmp_path: Path) -> None:
+def test_blocks_are_stored_shown_listed_and_imported(brim: Brim, tmp_path: Path) -> None:
     said = brim("learn", "--user", "--block", "npm install", "--block", "npm i", "--block-edit", "dist/", "Use pnpm")
     assert 'Refuses "npm install", "npm i", edits of dist/**.' in said.out
     assert "brim init" in said.err, "no agent has hooks here"
-    assert brim("rules", "why", "pnpm", "--json").json["blocks"] == ["run npm install", "run npm i", "edit dist/**"]
+    assert brim("rules", "why", "pnpm", "--json").json["rule"]["blocks"] == [
+        "run npm install",
+        "run npm i",
+        "edit dist/**",
+    ]
     assert 'refuses     "npm install", "npm i", edits of dist/**' in brim("rules", "why", "pnpm").out
     assert '"npm install"' in brim("rules").out
     path = tmp_path / "rules.jsonl"
-    brim("rules", "export", str(path), "--user")
+    write_rules(brim, path)
     brim("rules", "edit", "pnpm", env=editor(brim, "text = text.replace('run npm install, ', '')"))
     assert blocks(brim) == [("run npm i", "edit dist/**")]
     shown = brim("rules", "import", str(path), "--user", "--yes").out

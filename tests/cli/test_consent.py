@@ -143,7 +143,7 @@ def test_a_long_text_goes_through_the_pager_of_the_user(brim: Brim, tmp_path: Pa
     pager.chmod(0o700)
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [COMMAND, "trust"],
+        [COMMAND, "rules", "trust"],
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,

@@ -525,16 +525,16 @@ def test_a_result_that_answers_nothing_leaves_with_a_reason(brim: Brim) -> None:
 @posix
 def test_a_closed_standard_error_loses_only_the_receipt(brim: Brim) -> None:
     brim.write("chat.json", json.dumps(AGENT))
-    ran = brim.shell('"$BRIM" fit chat.json -m gpt-4o --target 400 2>&-')
+    ran = brim.shell('"$BRIM" dev fit chat.json -m gpt-4o --target 400 2>&-')
     assert (ran.code, ran.json) == (0, FifoPruner().prune(AGENT, 400, model="gpt-4o").messages)
-    assert brim.shell('"$BRIM" fit chat.json -m gpt-4o --target 0 >&-').code == 1
+    assert brim.shell('"$BRIM" dev fit chat.json -m gpt-4o --target 0 >&-').code == 1
 
 
 @posix
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device here")
 def test_a_full_disk_is_one_line(brim: Brim) -> None:
     brim.write("chat.json", json.dumps(AGENT))
-    ran = brim.shell('"$BRIM" fit chat.json -m gpt-4o --target 400 > /dev/full')
+    ran = brim.shell('"$BRIM" dev fit chat.json -m gpt-4o --target 400 > /dev/full')
     assert ran.code == 2
     assert "space" in ran.err.lower()
 

@@ -12,7 +12,7 @@ import pytest
 
 from brim.behaviors.behavior import Edge, Usage
 from tests.cli.conftest import COMMAND, Brim
-from tests.cli.stored import THEN, behavior, edges_in, events_in, file_of, recalled, remember
+from tests.cli.stored import THEN, behavior, edges_in, events_in, file_of, recalled, remember, write_rules
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
 
@@ -29,7 +29,7 @@ def test_what_is_exported_comes_back_the_same_elsewhere(brim: Brim) -> None:
         behavior("b", variants=("Other.",), extra='{"k":1}'),
         edges=[Edge("a", "b", "requires", 0.5, created_at=THEN)],
     )
-    brim("export", "f.jsonl")
+    write_rules(brim, brim.cwd / "f.jsonl")
     (brim.cwd / ".git").mkdir()
     ran = brim("rules", "import", "f.jsonl", "--yes")
     assert (ran.code, ran.lines[0]) == (0, "f.jsonl: 2 added; connections: 1 added")
@@ -136,7 +136,7 @@ def test_a_person_is_asked(brim: Brim, typed: bytes, code: int) -> None:
     brim.write("f.jsonl", line("a"))
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [COMMAND, "import", "f.jsonl"],
+        [COMMAND, "rules", "import", "f.jsonl"],
         stdin=theirs,
         stdout=subprocess.PIPE,
         stderr=theirs,
@@ -159,7 +159,7 @@ def test_what_changed_while_the_question_stood_is_not_overwritten(brim: Brim) ->
     brim.write("f.jsonl", line("a", "New."))
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [COMMAND, "import", "f.jsonl"],
+        [COMMAND, "rules", "import", "f.jsonl"],
         stdin=theirs,
         stdout=subprocess.PIPE,
         stderr=theirs,

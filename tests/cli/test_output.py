@@ -41,7 +41,7 @@ def on_a_terminal(brim: Brim, *arguments: str, stream: str = "stdout", **env: st
     return written.decode()
 
 
-BUDGET = ("budget", "-m", "gpt-4o", "--directive", "Answer briefly.")
+BUDGET = ("dev", "window", "-m", "gpt-4o", "--directive", "Answer briefly.")
 
 
 def test_a_terminal_gets_colour(brim: Brim) -> None:
@@ -50,7 +50,7 @@ def test_a_terminal_gets_colour(brim: Brim) -> None:
 
 @pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_a_terminal_that_wants_none_gets_none(brim: Brim, env: dict[str, str]) -> None:
-    for arguments in (BUDGET, ("count", "a", "b"), ("models", "gpt-4o"), ("config", "list")):
+    for arguments in (BUDGET, ("dev", "count", "a", "b"), ("dev", "models", "gpt-4o"), ("config", "list")):
         assert "\x1b" not in on_a_terminal(brim, *arguments, **env)
 
 
@@ -87,7 +87,7 @@ def test_a_narrow_terminal_gets_fewer_columns_and_whole_words(
 
 
 @pytest.mark.parametrize("columns", [40, 80])
-@pytest.mark.parametrize("command", ["", "limit", "rules", "why", "context", "lost", "usage", "doctor"])
+@pytest.mark.parametrize("command", ["", "limit", "rules", "rules why", "context", "memory lost", "usage", "doctor"])
 def test_everyday_commands_fit_the_terminal_and_break_no_word(brim: Brim, command: str, columns: int) -> None:
     folder = brim.home / ".claude" / "projects" / "-shop"
     folder.mkdir(parents=True)
@@ -134,7 +134,7 @@ def test_a_name_that_the_output_cannot_print_is_no_traceback(brim: Brim, encodin
 
 def test_a_person_sees_how_far_it_is(brim: Brim) -> None:
     brim.write("large.txt", "word\n" * 1_000_000)
-    shown = on_a_terminal(brim, "count", "large.txt", stream="stderr")
+    shown = on_a_terminal(brim, "dev", "count", "large.txt", stream="stderr")
     assert "counting" in shown
     assert "100%" in shown
 
@@ -142,7 +142,7 @@ def test_a_person_sees_how_far_it_is(brim: Brim) -> None:
 def test_nobody_sees_it_for_a_small_file_or_in_a_pipe(brim: Brim) -> None:
     brim.write("small.txt", "word\n")
     brim.write("large.txt", "word\n" * 1_000_000)
-    assert on_a_terminal(brim, "count", "small.txt", stream="stderr") == ""
+    assert on_a_terminal(brim, "dev", "count", "small.txt", stream="stderr") == ""
     assert brim("dev", "count", "large.txt").err == ""
 
 

@@ -1,4 +1,4 @@
-"""``brim plan`` shows what would go in at which tier, and why."""
+"""``brim rules why`` shows what would go in at which tier, and why."""
 
 from __future__ import annotations
 
@@ -93,17 +93,6 @@ def test_the_json_has_the_fields_of_a_plan(brim: Brim) -> None:
     assert all("over budget" in item["reason"] for item in cut)
 
 
-def test_optimal_proves_itself(brim: Brim) -> None:
-    some(brim)
-    ran = brim("rules", "why", *HERE, "--token-budget", "140", "--strategy", "optimal")
-    assert "value " in ran.out
-    found = brim("rules", "why", *HERE, "--token-budget", "140", "--strategy", "optimal", "--json").json
-    lowest = brim("rules", "why", *HERE, "--token-budget", "140", "--json").json
-    assert lowest["value"] <= found["value"] <= found["upper_bound"]
-    assert found["gap"] == pytest.approx(found["upper_bound"] - found["value"])
-    assert lowest["upper_bound"] is None
-
-
 def test_constraints_that_are_too_much_give_way_and_end_with_1(brim: Brim) -> None:
     some(brim)
     ran = brim("rules", "why", *HERE, "--token-budget", "3")
@@ -114,66 +103,19 @@ def test_constraints_that_are_too_much_give_way_and_end_with_1(brim: Brim) -> No
     assert (found["over_budget"], found["total_tokens"], len(found["omitted"])) == (False, 0, 4)
 
 
-def test_a_range_draws_a_column_for_each_budget(brim: Brim) -> None:
-    some(brim)
-    ran = brim("rules", "why", *HERE, "--token-budget", "0..400..100")
-    assert (ran.code, ran.err) == (0, "")
-    bars = {line.split()[1]: line.split()[2] for line in ran.lines[1:5]}
-    found = brim("rules", "why", *HERE, "--token-budget", "0..400..100", "--json").json["plans"]
-    marks = {"full": "█", "summary": "▓", "name-only": "░", "omitted": "·"}
-    assert [plan["token_budget"] for plan in found] == [0, 100, 200, 300, 400]
-    cell = len(bars["First."]) // 5
-    for at, name in enumerate(["First.", "Second.", "Away.", "Never."]):
-        assert bars[name] == "".join(marks[plan["items"][at]["tier"]] * cell for plan in found)
-    assert "█ full  ▓ summary  ░ name-only  · omitted" in ran.out
-    whole = brim("rules", "why", *HERE, "--token-budget", "unlimited", "--no-fill", "--json").json["total_tokens"]
-    assert f"everything at its own tier takes {whole:,} tokens" in ran.out
-
-
-@pytest.mark.parametrize("columns", ["40", "60", "100", "300"])
-@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
-def test_a_range_stays_within_the_terminal(brim: Brim, columns: str, encoding: str) -> None:
-    remember(brim, behavior("long", text="n" * 80), behavior("short", "constraint"))
-    env = {"COLUMNS": columns, "PYTHONIOENCODING": encoding}
-    ran = brim("rules", "why", "--token-budget", "0..2300..100", env=env)
-    assert ran.code == 0
-    picture = ran.out.partition("\n\n")[0].splitlines()
-    assert max(map(len, picture)) <= int(columns)
-    ends = {len(line) for line in picture}
-    assert len(ends) == 1
-
-
-def test_a_range_whose_largest_budget_is_too_small_ends_with_1(brim: Brim) -> None:
-    some(brim)
-    ran = brim("rules", "why", "--token-budget", "1..3")
-    assert (ran.code, ran.err) == (1, "")
-    assert [line.split() for line in ran.lines[1:3]] == [["0.50", "Never.", "·" * 9], ["too", "much", "!" * 9]]
-    assert brim("rules", "why", "--token-budget", "1..50").code == 0
-
-
-@pytest.mark.parametrize("budget", ["-5", "2k", "1..", "9..1", "0..100000..1", "1..2..0"])
+@pytest.mark.parametrize("budget", ["-5", "2k", "1..", "0..100"])
 def test_a_budget_that_is_none_is_wrong_usage(brim: Brim, budget: str) -> None:
     some(brim)
     ran = brim("rules", "why", f"--token-budget={budget}")
     assert (ran.code, ran.out) == (2, "")
-    assert "--tokens" in ran.err
-
-
-def test_a_limit_of_characters_binds_too(brim: Brim) -> None:
-    some(brim)
-    ran = brim("rules", "why", *HERE, "--max-chars", "100")
-    assert ran.code == 0
-    assert "of 100 characters" in ran.out
-    assert brim("rules", "why", *HERE, "--max-chars", "100", "--json").json["characters"] <= 100
+    assert "--token-budget" in ran.err
 
 
 def test_spare_budget_is_filled_unless_it_is_switched_off(brim: Brim) -> None:
     some(brim)
     assert "c" in brim("rules", "why", *HERE, "--json").json["full"]
-    assert "c" in brim("rules", "why", *HERE, "--no-fill", "--json").json["summarized"]
     env = {"BRIM_INJECTION_FILL": "false"}
     assert "c" in brim("rules", "why", *HERE, "--json", env=env).json["summarized"]
-    assert "c" in brim("rules", "why", *HERE, "--fill", "--json", env=env).json["full"]
 
 
 def test_thresholds_and_constants_come_from_the_settings(brim: Brim) -> None:

@@ -59,7 +59,7 @@ def test_tiers_tell_the_lowest_in_less_detail(brim: Brim) -> None:
 @pytest.mark.parametrize("tiered", [[], ["--tiered"]])
 def test_the_json_says_what_the_text_counts(brim: Brim, format: str, tiered: list[str]) -> None:
     some(brim)
-    options = ["--file", "a.py", "--format", format, "--token-budget", "200", *tiered]
+    options = ["--file", "a.py", "--token-budget", "200", *tiered]
     found = brim("prompt", *options, "--json").json
     assert found["text"] == brim("prompt", *options).out
     assert found["tokens"] == found["total_tokens"] == int(library.count(found["text"])) <= 200
@@ -104,14 +104,7 @@ def test_what_does_not_fit_is_printed_and_ends_with_1(brim: Brim) -> None:
 def test_a_budget_that_is_no_number_is_wrong_usage(brim: Brim, budget: str) -> None:
     ran = brim("prompt", f"--token-budget={budget}")
     assert (ran.code, ran.out) == (2, "")
-    assert "--tokens" in ran.err
-
-
-def test_options_that_would_do_nothing_are_refused(brim: Brim) -> None:
-    for option in (["--strategy", "optimal"], ["--fill"]):
-        ran = brim("prompt", *option)
-        assert (ran.code, ran.out) == (2, "")
-        assert "--tiered" in ran.err
+    assert "--token-budget" in ran.err
 
 
 def test_nothing_learned_is_nothing_to_say(brim: Brim) -> None:
@@ -137,10 +130,10 @@ def test_control_characters_do_not_reach_the_terminal(brim: Brim) -> None:
     assert ran.out == f"{FRAME}## Directives\n- Be nice.[2J\n  \\## Constraints\n  Obey me.\n"
 
 
-@pytest.mark.parametrize("command", ["prompt", "plan", "active", "activate", "why"])
+@pytest.mark.parametrize("command", ["prompt", "activate", "rules why x"])
 def test_a_file_that_cannot_be_used_is_named_and_left_alone(brim: Brim, command: str) -> None:
     file = file_of(brim)
-    words = [command, "x"] if command == "why" else [command]
+    words = command.split()
     file.parent.mkdir()
     file.write_bytes(b"this is no database" * 100)
     ran = brim(*words)

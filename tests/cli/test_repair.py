@@ -259,7 +259,7 @@ def test_options_that_contradict_are_refused(brim: Brim, options: list[str], wor
 def test_a_file_that_may_only_be_read_is_left_alone(brim: Brim) -> None:
     path = brim.write("chat.json", BROKEN_TEXT)
     path.chmod(0o400)
-    refused(brim.shell(f'{AS_ANYONE}"$BRIM" repair chat.json --in-place'), "chat.json", "only read")
+    refused(brim.shell(f'{AS_ANYONE}"$BRIM" dev repair chat.json --in-place'), "chat.json", "only read")
     assert path.read_text() == BROKEN_TEXT
     assert names(brim) == ["chat.json"]
 
@@ -269,7 +269,7 @@ def test_a_folder_that_cannot_be_written_is_an_error_and_nothing_is_lost(brim: B
     path = brim.write("locked/chat.json", BROKEN_TEXT)
     path.parent.chmod(0o500)
     try:
-        refused(brim.shell(f'{AS_ANYONE}"$BRIM" repair locked/chat.json --in-place'), "backup", "as it was")
+        refused(brim.shell(f'{AS_ANYONE}"$BRIM" dev repair locked/chat.json --in-place'), "backup", "as it was")
     finally:
         path.parent.chmod(0o700)
     assert path.read_text() == BROKEN_TEXT
@@ -289,7 +289,7 @@ def test_a_backup_that_cannot_be_written_is_an_error_and_nothing_is_lost(brim: B
 def test_a_full_disk_is_an_error_and_nothing_is_lost(brim: Brim) -> None:
     long = [*BROKEN, {"role": "user", "content": "word " * 20_000}]
     brim.write("chat.json", json.dumps(long))
-    ran = brim.shell('ulimit -f 8; "$BRIM" repair chat.json --in-place')
+    ran = brim.shell('ulimit -f 8; "$BRIM" dev repair chat.json --in-place')
     assert (ran.code, ran.out) == (2, "")
     assert "as it was" in ran.err
     assert json.loads((brim.cwd / "chat.json").read_text()) == long

@@ -157,7 +157,7 @@ def test_a_person_is_asked(brim: Brim, typed: bytes, code: int) -> None:
     some(brim)
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [COMMAND, "trust"], stdin=theirs, stdout=subprocess.PIPE, stderr=theirs, env=brim.environ, cwd=brim.cwd
+        [COMMAND, "rules", "trust"], stdin=theirs, stdout=subprocess.PIPE, stderr=theirs, env=brim.environ, cwd=brim.cwd
     )
     os.close(theirs)
     os.write(ours, typed)

@@ -9,7 +9,7 @@ from tests.cli.watched import called, compacted
 
 
 def _last(brim: Brim, *lines: str) -> tuple[bool, str]:
-    last = brim("context", "--watch", brim.write("s.jsonl", "".join(lines)), "--once", "--json").json
+    last = brim("context", brim.write("s.jsonl", "".join(lines)), "--json").json
     return last["should_warn"], last["warning"]
 
 

@@ -356,7 +356,8 @@ TIGHTENS = (
     """
 brim|brim rules|brim rules list|brim rules why pnpm|brim learn "Use uv"|brim learn --block "npm install" "Use pnpm"
 brim limit|brim limit 5/day|brim limit stop|brim config list|brim config get notify|brim rules trust --list
-brim pause --help|brim pause off|brim rules restore pnpm|brim doctor --fix|brim --json|brim dev count README.md|brim init
+brim pause --help|brim pause off
+brim rules restore pnpm|brim doctor --fix|brim --json|brim dev count README.md|brim init
 echo "brim pause"|grep -rn "brim pause" docs|git commit -m "brim pause"|pip install brim|python -m brimstone pause
 brim rules list | grep -i uv
 sudo brim rules|env -u CLAUDECODE brim limit|BRIM_HOME=/x brim limit --json|BRIM_HOME=/x brim rules list

@@ -76,7 +76,7 @@ def test_a_schema_that_the_migrations_did_not_make_is_refused(path: Path, sql: s
             with pytest.raises(StoreError) as caught:
                 opens(str(path), migrate=migrate)
             assert caught.value.reason == "damaged"
-            assert "brim backup" in str(caught.value)
+            assert "brim rules restore" in str(caught.value)
     for use in (rules_in, lambda given: create(given, f"{path}.copy"), lambda given: restore(given, f"{path}.new")):
         with pytest.raises(StoreError):
             use(str(path))
@@ -101,7 +101,7 @@ def test_an_older_file_with_a_trigger_is_not_migrated(path: Path, tmp_path: Path
         connection.execute("CREATE TRIGGER t AFTER INSERT ON meta BEGIN DELETE FROM events; END")
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
         connection.execute("PRAGMA user_version = 1")
-    with pytest.raises(StoreError, match="brim backup"):
+    with pytest.raises(StoreError, match="brim rules restore"):
         open_store(str(older))
 
 
@@ -114,7 +114,7 @@ def test_a_file_that_claims_to_be_older_than_any_is_not_migrated(tmp_path: Path,
         connection.execute(f"PRAGMA user_version = {version}")
     before = older.read_bytes()
     for migrate in (True, False):
-        with pytest.raises(StoreError, match="brim backup"):
+        with pytest.raises(StoreError, match="brim rules restore"):
             open_store(str(older), migrate=migrate)
     assert older.read_bytes() == before
 

@@ -44,7 +44,7 @@ def test_now_follows_live_sessions(world: World) -> None:
             if "claude-opus" in text and "reading today" not in text:
                 break
             time.sleep(0.1)
-        reading = world.json("context", "--watch", str(story.path), "--once")
+        reading = world.json("context", str(story.path))
         today = world.json("usage", "--since", "0d")
         assert "shop · The importer drops the last supplier" in text
         assert dollars(reading["cost"]) in text

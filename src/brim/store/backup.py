@@ -35,6 +35,20 @@ LARGEST_KEPT = 1 << 24
 """Bytes up to which brim copies a store on its own."""
 
 
+def create(store_path: str, target: str) -> str:
+    """Copy the store to the new file *target*, check the copy, and return its path.
+
+    The copy is one consistent state, and only its owner can read it. An existing file is never overwritten.
+    """
+    if os.path.lexists(target):
+        raise InputError(f"{target}: exists already; a backup is never written over: choose another name")
+    check_ours(store_path)
+    with connect(store_path) as source:
+        checked_version(source)
+        _copy(source, target)
+    return target
+
+
 def restore(backup: str, store_path: str) -> str | None:
     """Replace the file *store_path* with *backup*; return where the replaced file is kept, None if there was none.
 
@@ -265,6 +279,11 @@ def new_backup(folder: str, *, now: float, name: str = "brim") -> str:
     made = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
     start = os.path.join(folder, BACKUPS, f"{name}-{made}")
     return next(filterfalse(os.path.lexists, (f"{start}{f'-{n}' if n > 1 else ''}.db" for n in count(1))))
+
+
+def rules_in(path: str) -> int:
+    """Return how many rules the store *path* holds; raise if it cannot be used."""
+    return len(rule_ids(path))
 
 
 def rule_ids(path: str) -> set[str]:
