@@ -103,4 +103,6 @@ def limit(brim: Brim, scope: str, amount: int) -> None:
 def write_rules(brim: Brim, path: Path, scope: str = "user") -> None:
     """Write the rules of *scope* as JSON lines."""
     rules = [each.replace(scope="user") for each in recalled(brim, scope).values()]
-    path.write_text(dump(rules, edges_in(brim, scope)), encoding="utf-8")
+    ids = {rule.id for rule in rules}
+    edges = [edge for edge in edges_in(brim, scope) if {edge.source, edge.target} <= ids]
+    path.write_text(dump(rules, edges), encoding="utf-8")

@@ -214,8 +214,8 @@ def test_many_processes_at_once_never_exceed_the_total(brim: Brim) -> None:
         (["--session", ""], "--session"),
         (["--session", "s", "--agent", ""], "--agent"),
         (["--session", "s", "--event", "nap"], "--event"),
-        (["--token-budget", "-1"], "--tokens"),
-        (["--token-budget", "many"], "--tokens"),
+        (["--token-budget", "-1"], "--token-budget"),
+        (["--token-budget", "many"], "--token-budget"),
         (["--set", "nothing"], "--set"),
     ],
 )

@@ -158,12 +158,12 @@ def test_a_missing_directive_file_is_refused(brim: Brim) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["count", "x", "--max", "-1"],
-        ["count", "x", "--max", "many"],
-        ["count", "x", "--max", "1.5"],
-        ["budget", "-m", "gpt-4o", "--max-output", "-5"],
-        ["budget", "-m", "gpt-4o", "--window", "0"],
-        ["budget", "-m", "gpt-4o", "--window", "-1"],
+        ["dev", "count", "x", "--max", "-1"],
+        ["dev", "count", "x", "--max", "many"],
+        ["dev", "count", "x", "--max", "1.5"],
+        ["dev", "window", "-m", "gpt-4o", "--max-output", "-5"],
+        ["dev", "window", "-m", "gpt-4o", "--window", "0"],
+        ["dev", "window", "-m", "gpt-4o", "--window", "-1"],
     ],
     ids=" ".join,
 )
@@ -230,7 +230,7 @@ def test_the_exit_code_does_not_need_standard_output(brim: Brim) -> None:
 
 @posix
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device here")
-@pytest.mark.parametrize("arguments", ["count x", "models sonnet", "count x --json"])
+@pytest.mark.parametrize("arguments", ["dev count x", "dev models sonnet", "dev count x --json"])
 def test_a_full_disk_is_one_line(brim: Brim, arguments: str) -> None:
     ran = brim.shell(f'"$BRIM" {arguments} > /dev/full')
     assert ran.code not in (0, 1)
@@ -246,7 +246,7 @@ def test_a_closed_standard_error_loses_only_the_notes(brim: Brim) -> None:
 
 @posix
 def test_a_closed_standard_input_is_refused(brim: Brim) -> None:
-    for arguments in ("count", "count -", "budget -m gpt-4o --messages -"):
+    for arguments in ("dev count", "dev count -", "dev window -m gpt-4o --messages -"):
         ran = brim.shell(f'"$BRIM" {arguments} <&-')
         assert (ran.code, ran.out) == (2, "")
 
@@ -269,6 +269,7 @@ def test_a_terminal_is_not_waited_for(brim: Brim) -> None:
 @posix
 def test_an_interrupt_while_reading_ends_with_130(brim: Brim) -> None:
     process = brim.start(
+        "dev",
         "count",
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -303,7 +304,7 @@ def test_an_interrupt_while_the_arguments_are_read_is_no_traceback(
 ) -> None:
     parsing = argparse.ArgumentParser.parse_known_intermixed_args.__code__
     lines = {line for _, _, line in parsing.co_lines() if line is not None and line > parsing.co_firstlineno}
-    monkeypatch.setattr(sys, "argv", ["brim", "models", "gpt-4o", "--json"])
+    monkeypatch.setattr(sys, "argv", ["brim", "dev", "models", "gpt-4o", "--json"])
     before, pipes = sys.gettrace(), signal.getsignal(signal.SIGPIPE)
     for wanted in lines:
 
@@ -349,7 +350,7 @@ def test_a_budget_without_a_model_asks_for_one(brim: Brim) -> None:
 
 
 def test_an_empty_model_name_is_no_traceback(brim: Brim) -> None:
-    for arguments in (["count", "x", "-m", ""], ["budget", "-m", ""]):
+    for arguments in (["dev", "count", "x", "-m", ""], ["dev", "window", "-m", ""]):
         assert brim(*arguments).code in (0, 2)
 
 

@@ -138,7 +138,7 @@ def test_a_rule_is_allowed_once_or_in_a_session(brim: Brim) -> None:
     }
     assert brim("rules", "allow", id, "--session", "s-1", "--json").json["session"] == "s-1"
     assert "hasn't refused a call yet" in failed(brim, 2, "rules", "allow", "pnpm", "--session").err
-    kinds = [each["kind"] for each in brim("rules", "why", "pnpm", "--json").json["events"]]
+    kinds = [each["kind"] for each in brim("rules", "why", "pnpm", "--json").json["rule"]["events"]]
     assert kinds == ["learned", "lifted", "lifted"]
 
 

@@ -293,16 +293,6 @@ def test_wrong_usage_is_said(brim: Brim, words: list[str]) -> None:
     assert f"config {words[0]}" in ran.err
 
 
-# A working memory
-
-
-def test_a_working_memory_takes_its_limits_from_the_settings(brim: Brim) -> None:
-    brim.write("memory.yaml", "memory: {output_reserve: 100}\nsystem_prompt: Answer briefly.\n")
-    env = {"BRIM_MEMORY_MAX_WORKING_MEMORY_TOKENS": "5_000", "BRIM_MEMORY_OUTPUT_RESERVE": "1"}
-    assert brim("assemble", "--config", "memory.yaml", "--json", env=env).json["budget"] == 4_900
-    assert brim("assemble", "--config", "memory.yaml", "--json").json["budget"] == 99_900
-
-
 # Errors
 
 
@@ -344,7 +334,8 @@ def test_a_wrong_variable_is_named(brim: Brim) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [["count", "x"], ["budget", "-m", "gpt-4o"], ["models", "gpt-4o"], ["config", "list"]]
+    "command",
+    [["dev", "count", "x"], ["dev", "window", "-m", "gpt-4o"], ["dev", "models", "gpt-4o"], ["config", "list"]],
 )
 def test_every_command_refuses_a_wrong_file(brim: Brim, command: list[str]) -> None:
     brim.configure(user="nonsense: 1\n")

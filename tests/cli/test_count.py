@@ -120,7 +120,7 @@ def test_without_a_model_the_shares_are_of_the_total(brim: Brim) -> None:
 def test_a_table_of_estimates_shows_intervals_that_add_up(brim: Brim) -> None:
     brim.write("a.txt", "The quick brown fox. " * 100)
     brim.write("b.txt", "jumps over the lazy dog. " * 100)
-    arguments = ("count", "a.txt", "b.txt", "-m", "claude-sonnet-4-5")
+    arguments = ("dev", "count", "a.txt", "b.txt", "-m", "claude-sonnet-4-5")
     found = brim(*arguments, "--json").json
     assert found["low"] == sum(each["low"] for each in found["inputs"])
     assert found["high"] == sum(each["high"] for each in found["inputs"])
@@ -208,7 +208,7 @@ LINE = "2026-01-01 12:30:11,042 INFO request 0x3f handled in 12 ms, 200 OK\n"
 MEASURE = """
 import json, resource, subprocess, sys
 line, lines, chunk = sys.argv[2].encode(), int(sys.argv[3]), 4096
-brim = subprocess.Popen([sys.argv[1], "count", "--json", "-m", "gpt-4o"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+brim = subprocess.Popen([sys.argv[1], "dev", "count", "--json", "-m", "gpt-4o"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 for at in range(0, lines, chunk):
     brim.stdin.write(line * min(chunk, lines - at))
 brim.stdin.close()
@@ -264,7 +264,7 @@ def test_the_limit_is_for_all_inputs_together_and_json_stays_whole(brim: Brim) -
 def test_the_limit_is_compared_with_the_count_and_not_with_its_interval(brim: Brim) -> None:
     found = brim("dev", "count", "Hello world " * 50, "-m", "claude-sonnet-4-5", "--json").json
     assert found["low"] < found["tokens"] < found["high"]
-    arguments = ("count", "Hello world " * 50, "-m", "claude-sonnet-4-5", "--max")
+    arguments = ("dev", "count", "Hello world " * 50, "-m", "claude-sonnet-4-5", "--max")
     assert brim(*arguments, str(found["tokens"])).code == 0
     assert brim(*arguments, str(found["tokens"] - 1)).code == 1
 

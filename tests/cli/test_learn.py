@@ -20,7 +20,6 @@ def test_what_was_learned_is_shown_and_stored(brim: Brim) -> None:
     ran = brim(
         "learn",
         "--user",
-        "--right",
         RULE,
         "--wrong",
         "pip install x",
@@ -28,7 +27,6 @@ def test_what_was_learned_is_shown_and_stored(brim: Brim) -> None:
         "setup.py",
         "--task",
         "packaging",
-        "-v",
     )
     assert (ran.code, ran.err) == (0, "")
     (behavior,) = everything(brim)
@@ -37,8 +35,6 @@ def test_what_was_learned_is_shown_and_stored(brim: Brim) -> None:
         behavior.kind.value,
         "only when they work on Python files and the task is packaging or dependencies",
         RULE,
-        "by name",
-        "~/.brim/brim.db",
     ):
         assert text in ran.out
     assert (behavior.id, behavior.canonical, behavior.scope, behavior.status) == (id_of(RULE), RULE, "user", "active")
@@ -47,11 +43,11 @@ def test_what_was_learned_is_shown_and_stored(brim: Brim) -> None:
 
 
 def test_everything_can_be_said(brim: Brim) -> None:
-    options = "--kind preference --name uv/only --tags a,b, --when task=x --when task=y --when team=core --priority 7"
-    found = brim("learn", "--user", "--right", RULE, *options.split(), "--summary", "uv only", "--json").json
+    options = "--kind preference --name uv/only --tags a,b, --when task=x --when task=y --when team=core"
+    found = brim("learn", "--user", RULE, *options.split(), "--summary", "uv only", "--json").json
     behavior = found["behavior"]
     assert (behavior["kind"], behavior["name"], behavior["tags"]) == ("preference", "uv/only", ["a", "b"])
-    assert (behavior["when"], behavior["priority"]) == ({"task": ["x", "y"], "team": ["core"]}, 7)
+    assert behavior["when"] == {"task": ["x", "y"], "team": ["core"]}
     assert behavior["summary"] == "uv only"
     assert found["merged_with"] is None
     assert found["tokens"]["full"] > 0
@@ -60,12 +56,12 @@ def test_everything_can_be_said(brim: Brim) -> None:
 def test_standard_input_is_read(brim: Brim) -> None:
     assert brim("learn", "--user", "-", stdin="Always test.\nTwice.\n").code == 0
     assert everything(brim)[0].canonical == "Always test.\nTwice."
-    refused(brim("learn", "--user", "--right", "-", "--wrong", "-"), "cannot both")
+    refused(brim("learn", "--user", "-", "--wrong", "-"), "cannot both")
 
 
 def test_the_same_text_again_is_a_confirmation(brim: Brim) -> None:
-    first = brim("learn", "--user", "--right", RULE, "--json").json["behavior"]
-    ran = brim("learn", "--user", "--right", "use UV,  never pip.")
+    first = brim("learn", "--user", RULE, "--json").json["behavior"]
+    ran = brim("learn", "--user", "use UV,  never pip.")
     assert ran.lines[0].startswith("Already known for ")
     (behavior,) = everything(brim)
     assert behavior.id == first["id"]
@@ -75,8 +71,8 @@ def test_the_same_text_again_is_a_confirmation(brim: Brim) -> None:
 
 
 def test_another_wording_is_merged_and_both_texts_are_kept(brim: Brim) -> None:
-    brim("learn", "--user", "--right", RULE)
-    ran = brim("learn", "--user", "--right", "Always use uv and never pip", "--wrong", "pip sync")
+    brim("learn", "--user", RULE)
+    ran = brim("learn", "--user", "Always use uv and never pip", "--wrong", "pip sync")
     assert ran.lines[0].startswith("Merged into a rule for ")
     (behavior,) = everything(brim)
     assert behavior.canonical == RULE
@@ -86,39 +82,35 @@ def test_another_wording_is_merged_and_both_texts_are_kept(brim: Brim) -> None:
 
 
 def test_what_is_forced_to_be_new_is_new_unless_it_is_the_very_same(brim: Brim) -> None:
-    brim("learn", "--user", "--right", RULE)
-    assert (
-        brim("learn", "--user", "--right", "Always use uv and never pip", "--force-new")
-        .lines[0]
-        .startswith("Learned for ")
-    )
+    brim("learn", "--user", RULE)
+    assert brim("learn", "--user", "Always use uv and never pip", "--force-new").lines[0].startswith("Learned for ")
     assert len(everything(brim)) == 2
-    assert brim("learn", "--user", "--right", RULE, "--force-new").lines[0].startswith("Already known for ")
+    assert brim("learn", "--user", RULE, "--force-new").lines[0].startswith("Already known for ")
     assert len(everything(brim)) == 2
 
 
 def test_a_higher_threshold_keeps_wordings_apart(brim: Brim) -> None:
     brim.configure(user="behaviors:\n  near_duplicate: 1.0\n")
-    brim("learn", "--user", "--right", RULE)
-    brim("learn", "--user", "--right", "Always use uv and never pip")
+    brim("learn", "--user", RULE)
+    brim("learn", "--user", "Always use uv and never pip")
     assert len(everything(brim)) == 2
 
 
 def test_a_rule_that_differs_in_sense_is_another_rule(brim: Brim) -> None:
-    brim("learn", "--user", "--right", "Use uv, not pip.")
-    brim("learn", "--user", "--right", "Use pip, not uv.")
+    brim("learn", "--user", "Use uv, not pip.")
+    brim("learn", "--user", "Use pip, not uv.")
     assert len(everything(brim)) == 2
 
 
 def test_a_text_whose_id_another_has_since_it_was_edited_gets_its_own(brim: Brim) -> None:
     seed(brim, rule(id_of(RULE), "Commit small steps."))
-    assert brim("learn", "--user", "--right", RULE).code == 0
+    assert brim("learn", "--user", RULE).code == 0
     assert {each.canonical for each in everything(brim)} == {RULE, "Commit small steps."}
     assert stored(brim, id_of(RULE)).canonical == "Commit small steps."
 
 
 def test_secrets_are_masked_and_counted(brim: Brim) -> None:
-    ran = brim("learn", "--user", "--right", "Set OPENAI_API_KEY=sk-abcdefghijklmnopqrst1234 first", "--json")
+    ran = brim("learn", "--user", "Set OPENAI_API_KEY=sk-abcdefghijklmnopqrst1234 first", "--json")
     assert "1 secret masked" in ran.err
     assert "sk-abc" not in ran.out
     assert b"sk-abc" not in database(brim).read_bytes()
@@ -209,7 +201,7 @@ def test_a_store_in_which_everything_contradicts_everything_stays_bounded(brim: 
 
 def test_in_a_project_it_is_the_projects_and_the_new_project_is_trusted(brim: Brim) -> None:
     (brim.cwd / ".git").mkdir()
-    ran = brim("learn", "--right", RULE)
+    ran = brim("learn", RULE)
     assert (ran.code, ran.err) == (0, "")
     assert [each.scope for each in everything(brim, "project")] == ["project"]
     assert everything(brim) == []
@@ -217,13 +209,13 @@ def test_in_a_project_it_is_the_projects_and_the_new_project_is_trusted(brim: Br
 
 def test_a_project_that_was_there_before_is_not_trusted_by_learning(brim: Brim) -> None:
     (brim.cwd / ".brim").mkdir()
-    assert "brim rules trust" in brim("learn", "--right", RULE).err
+    assert "brim rules trust" in brim("learn", RULE).err
 
 
 def test_what_the_other_scope_says_already_is_told_and_not_merged(brim: Brim) -> None:
     (brim.cwd / ".git").mkdir()
-    brim("learn", "--right", RULE, "--user")
-    ran = brim("learn", "--right", "Always use uv and never pip")
+    brim("learn", RULE, "--user")
+    ran = brim("learn", "Always use uv and never pip")
     assert "for every project; both are kept" in ran.err
     assert [each.canonical for each in everything(brim)] == [RULE]
     assert [each.canonical for each in everything(brim, "project")] == ["Always use uv and never pip"]
@@ -254,15 +246,14 @@ def test_the_home_folder_does_not_become_a_project(brim: Brim) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--right", ""], ["empty"]),
-        (["--right", " \n\t "], ["empty"]),
-        (["--right", "x", "--kind", "law"], ["'law'", "constraint, directive"]),
-        (["--right", "x", "--name", "a b"], ["'a b'"]),
-        (["--right", "x", "--tags", "a,b c"], ["'b c'"]),
-        (["--right", "x", "--when", "language"], ["KEY=VALUE", "'language'"]),
-        (["--right", "x", "--when", "=x"], ["KEY=VALUE"]),
-        (["--right", "x", "--priority", "high"], ["--priority"]),
-        (["--wrong", "x"], ["which rule"]),
+        ([""], ["empty"]),
+        ([" \n\t "], ["empty"]),
+        (["x", "--kind", "law"], ["'law'", "constraint, directive"]),
+        (["x", "--name", "a b"], ["'a b'"]),
+        (["x", "--tags", "a,b c"], ["'b c'"]),
+        (["x", "--when", "language"], ["KEY=VALUE", "'language'"]),
+        (["x", "--when", "=x"], ["KEY=VALUE"]),
+        (["--wrong", "x"], ["TEXT"]),
     ],
 )
 def test_bad_input_is_named_and_makes_no_file(brim: Brim, options: list[str], words: list[str]) -> None:
@@ -274,16 +265,16 @@ def test_bad_input_is_named_and_makes_no_file(brim: Brim, options: list[str], wo
 
 def test_control_characters_are_kept_and_not_printed(brim: Brim) -> None:
     text = "Ring the \a bell, \x1b[31mred\u202e, and keep \r\n lines."
-    ran = brim("learn", "--user", "--right", "-", stdin=text)
+    ran = brim("learn", "--user", "-", stdin=text)
     assert ran.code == 0
     assert not {"\x1b", "\a", "\u202e"}.intersection(ran.out)
     assert everything(brim)[0].canonical == text
 
 
 def test_bytes_that_are_no_text_do_not_stop_it(brim: Brim) -> None:
-    assert brim("learn", "--user", "--right", b"caf\xe9 only").code == 0
-    refused(brim("learn", "--user", "--right", "-", stdin=b"zero \0 byte"), "binary")
-    refused(brim("learn", "--user", "--right", "-", stdin=b"caf\xe9"), "UTF-8")
+    assert brim("learn", "--user", b"caf\xe9 only").code == 0
+    refused(brim("learn", "--user", "-", stdin=b"zero \0 byte"), "binary")
+    refused(brim("learn", "--user", "-", stdin=b"caf\xe9"), "UTF-8")
     assert len(everything(brim)) == 1
 
 
@@ -297,7 +288,7 @@ def test_a_file_that_cannot_be_used_is_left_as_it_is(brim: Brim, damage: str) ->
         connection.execute("PRAGMA user_version = 99")
         connection.close()
     before = database(brim).read_bytes()
-    refused(brim("learn", "--user", "--right", RULE), damage, str(database(brim)))
+    refused(brim("learn", "--user", RULE), damage, str(database(brim)))
     assert database(brim).read_bytes() == before
 
 
@@ -305,8 +296,7 @@ def test_processes_that_learn_the_same_at_once_end_in_one_behavior(brim: Brim) -
     (brim.cwd / ".git").mkdir()
     texts = [RULE, RULE, "Always use uv and never pip", RULE]
     running = [
-        brim.start("learn", "--right", text, fork=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        for text in texts
+        brim.start("learn", text, fork=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for text in texts
     ]
     for process in running:
         _, errors = process.communicate(timeout=300)
@@ -319,27 +309,19 @@ def test_processes_that_learn_the_same_at_once_end_in_one_behavior(brim: Brim) -
     assert behavior.usage.confirmed == len(texts) - 1
 
 
-def test_a_number_that_cannot_be_is_refused_before_a_file_is_made(brim: Brim) -> None:
-    (brim.cwd / ".git").mkdir()
-    refused(brim("learn", "--right", RULE, "--priority", "9" * 20), "a priority is from -1,000,000,000")
-    assert not (brim.cwd / ".brim").exists()
-    assert not (brim.home / ".brim").exists()
-
-
 def test_what_is_said_anew_is_named_and_what_was_said_before_is_kept(brim: Brim) -> None:
-    brim("learn", "--user", "--right", RULE, "--summary", "uv!", "--priority", "3")
-    ran = brim("learn", "--user", "--right", RULE, "--summary", "uv only", "--priority", "4")
+    brim("learn", "--user", RULE, "--summary", "uv!")
+    ran = brim("learn", "--user", RULE, "--summary", "uv only")
     assert ran.code == 0
-    for text in ("summary changed", "priority changed"):
-        assert text in ran.out
-    assert events(brim, id_of(RULE))[-1].detail["before"] == {"summary": "uv!", "priority": 3}
+    assert "summary changed" in ran.out
+    assert events(brim, id_of(RULE))[-1].detail["before"] == {"summary": "uv!"}
 
 
 def test_a_text_over_the_limit_is_refused_and_the_line_end_of_standard_input_does_not_count(brim: Brim) -> None:
     text = "word " * 199_999 + "words"
-    assert brim("learn", "--user", "--right", "-", stdin=f"{text}\n").code == 0
+    assert brim("learn", "--user", "-", stdin=f"{text}\n").code == 0
     assert len(everything(brim)[0].canonical) == 1_000_000
-    refused(brim("learn", "--user", "--right", "-", stdin=f"{text}x\n"), "1,000,000 characters, not 1,000,001")
+    refused(brim("learn", "--user", "-", stdin=f"{text}x\n"), "1,000,000 characters, not 1,000,001")
 
 
 @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="nothing is read-only for root")
@@ -347,7 +329,7 @@ def test_a_project_in_which_nothing_could_be_made_is_not_trusted(brim: Brim) -> 
     (brim.cwd / ".git").mkdir()
     brim.cwd.chmod(0o500)
     try:
-        refused(brim("learn", "--right", RULE), "cannot be made")
+        refused(brim("learn", RULE), "cannot be made")
     finally:
         brim.cwd.chmod(0o700)
     assert brim("rules", "trust", "--list", "--json").json == {"projects": []}
@@ -355,10 +337,7 @@ def test_a_project_in_which_nothing_could_be_made_is_not_trusted(brim: Brim) -> 
 
 def test_a_project_that_several_processes_begin_at_once_is_trusted(brim: Brim) -> None:
     (brim.cwd / ".git").mkdir()
-    started = [
-        brim.start("learn", "--right", RULE, fork=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        for _ in range(6)
-    ]
+    started = [brim.start("learn", RULE, fork=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(6)]
     for each in started:
         _, errors = each.communicate(timeout=300)
         assert each.returncode == 0, errors

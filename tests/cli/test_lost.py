@@ -61,10 +61,7 @@ def test_a_session_can_be_named_by_its_file_or_by_how_its_id_begins(brim: Brim) 
     assert {"time", "session", "agent", "trigger", "counts", "lost"} <= set(compaction)
     assert compaction["agent"] == "claude"
     assert compaction["counts"]["file"] == [2, 1]
-    assert (
-        brim("memory", "lost", "--session", "4f1d", "--json").json["compactions"][0]["lost"][0]["text"]
-        == "src/other.py"
-    )
+    assert brim("memory", "lost", "4f1d", "--json").json["compactions"][0]["lost"][0]["text"] == "src/other.py"
     ran = brim("memory", "lost", "4f1")
     assert (ran.code, ran.out) == (2, "")
     assert "2 sessions begin with it" in ran.err
@@ -134,4 +131,4 @@ def test_missing_files_and_folders_are_clear(brim: Brim, tmp_path: Path) -> None
     assert "is a folder" in brim("memory", "lost", str(tmp_path)).err
     unknown = brim("memory", "lost", "beef")
     assert (unknown.code, "'brim report' lists" in unknown.err) == (1, True)
-    assert brim("memory", "lost", "a", "--session", "b").code == 2
+    assert brim("memory", "lost", "a", "b").code == 2

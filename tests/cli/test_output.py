@@ -72,7 +72,7 @@ def test_the_bar_is_as_wide_as_the_terminal_within_reason(brim: Brim, columns: s
 @pytest.mark.parametrize(
     ("arguments", "whole"),
     [
-        (("models", "gpt-4o", "claude-sonnet-4-5"), "claude-sonnet-4-5"),
+        (("dev", "models", "gpt-4o", "claude-sonnet-4-5"), "claude-sonnet-4-5"),
         (("config", "list", "session"), "session.renew_on_compaction"),
         (BUDGET, "response reserve"),
     ],

@@ -48,24 +48,22 @@ def test_the_lowest_is_left_out_whole_until_it_fits(brim: Brim) -> None:
 
 def test_tiers_tell_the_lowest_in_less_detail(brim: Brim) -> None:
     some(brim)
-    ran = brim("prompt", "--tiered", "--no-fill", "--file", "src/app.py")
+    ran = brim("prompt", "--tiered", "--file", "src/app.py", env={"BRIM_INJECTION_FILL": "false"})
     assert (ran.code, ran.err) == (0, "")
     assert "Use uv. Keep" in ran.out
     assert "- Answer in English.\n" in ran.out
     assert "- Never push to main.\n" in ran.out
 
 
-@pytest.mark.parametrize("format", ["markdown", "xml", "plain"])
 @pytest.mark.parametrize("tiered", [[], ["--tiered"]])
-def test_the_json_says_what_the_text_counts(brim: Brim, format: str, tiered: list[str]) -> None:
+def test_the_json_says_what_the_text_counts(brim: Brim, tiered: list[str]) -> None:
     some(brim)
     options = ["--file", "a.py", "--token-budget", "200", *tiered]
     found = brim("prompt", *options, "--json").json
     assert found["text"] == brim("prompt", *options).out
     assert found["tokens"] == found["total_tokens"] == int(library.count(found["text"])) <= 200
-    assert (found["format"], found["token_budget"], found["over_budget"]) == (format, 200, False)
-    first = {"markdown": f"{FRAME}## ", "xml": "<", "plain": f"{FRAME}- Constraints:"}[format]
-    assert found["text"].startswith(first)
+    assert (found["token_budget"], found["over_budget"]) == (200, False)
+    assert found["text"].startswith(f"{FRAME}## ")
 
 
 def test_a_budget_of_zero_is_no_limit_as_a_flag_and_off_as_a_setting(brim: Brim) -> None:

@@ -55,7 +55,7 @@ def test_everything_is_shown(brim: Brim) -> None:
 
 def test_the_object_has_every_field_and_what_belongs_to_it(brim: Brim) -> None:
     seed(brim, WHOLE, rule("b-2"), Edge("b-1", "b-2", "requires", 0.5))
-    found = brim("rules", "why", "b-1", "--json").json
+    found = brim("rules", "why", "b-1", "--json").json["rule"]
     assert set(found) == {*Behavior.__match_args__, "outcome", "tokens", "edges", "events", "file", "read_by"}
     assert found["outcome"] == {"told": 5, "held": 0, "obeyed": 0, "overridden": 1}
     assert found["usage"] == {"injected": 5, "confirmed": 3, "overridden": 1, "last_used": "2023-11-14T22:13:20Z"}
@@ -76,7 +76,7 @@ def test_a_text_cannot_steer_the_terminal(brim: Brim) -> None:
     seed(brim, rule("b-1", text, variants=(text,), provenance=Provenance(wrong=text, note=text)))
     shown = brim("rules", "why", "b-1").out
     assert not {"\x1b", "\b", "\a", "\u202e"}.intersection(shown)
-    assert brim("rules", "why", "b-1", "--json").json["canonical"] == text
+    assert brim("rules", "why", "b-1", "--json").json["rule"]["canonical"] == text
 
 
 def test_a_beginning_of_an_id_will_do_if_no_other_begins_so(brim: Brim) -> None:

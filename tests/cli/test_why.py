@@ -91,14 +91,6 @@ def test_an_unconfirmed_note_is_at_most_a_summary(brim: Brim) -> None:
     assert "not confirmed yet" in found["reason"]
 
 
-def test_the_number_is_the_one_that_active_shows(brim: Brim) -> None:
-    some(brim)
-    active = {each["id"]: each["value"] for each in brim("active", "--file", "a.py", "--all", "--json").json["active"]}
-    assert len(active) == 4
-    for id, value in active.items():
-        assert brim("rules", "why", id, "--file", "a.py", "--json").json["value"] == value
-
-
 @pytest.mark.parametrize("id", ["nobody", "b-", "", "\x1b[2J"])
 def test_an_id_that_means_none_or_several_is_refused(brim: Brim, id: str) -> None:
     some(brim)

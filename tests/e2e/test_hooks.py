@@ -148,7 +148,7 @@ def test_nothing_is_told_twice_when_a_session_goes_on(agent: Agent) -> None:
 
 
 def test_a_project_is_not_listened_to_before_it_is_trusted(agent: Agent) -> None:
-    agent.world.brim("learn", "--project", "--right", ALWAYS, "--kind", "constraint")
+    agent.world.brim("learn", "--project", ALWAYS, "--kind", "constraint")
     agent.world.brim("rules", "trust", "--remove", "--yes")  # as if somebody else had learned it
     agent.install()
     agent.ask("Say hello.")

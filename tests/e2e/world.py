@@ -128,7 +128,7 @@ class World:
 
     def learn(self, text: str, *more: str) -> None:
         """Learn a rule that holds in every project."""
-        self.brim("learn", "--user", "--right", text, *more)
+        self.brim("learn", "--user", text, *more)
 
     def learn_all(self, texts: Iterable[str], **fields: Any) -> None:
         """Learn many rules at once, as they stand."""

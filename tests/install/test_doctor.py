@@ -347,7 +347,7 @@ def test_hostile_settings_of_codex_count_as_none(brim: Brim, text: str) -> None:
 def test_a_projects_store_that_git_would_commit_is_said(brim: Brim) -> None:
     env = {"PATH": os.environ["PATH"]}
     subprocess.run(["git", "init", "-q"], cwd=brim.cwd, check=True)
-    brim("learn", "--right", "Use uv")
+    brim("learn", "Use uv")
     assert "git" not in looked(brim, env=env)
     (brim.cwd / ".brim" / ".gitignore").write_text("!brim.db\n")
     [found] = looked(brim, env=env)["git"]

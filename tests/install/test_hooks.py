@@ -40,7 +40,7 @@ def called(brim: Brim, event: str, *, env: dict[str, str] | None = None, **given
 def test_a_home_that_only_the_installing_shell_named_is_the_hooks_home_too(brim: Brim) -> None:
     home = {"BRIM_HOME": str(brim.home / "it's my } brim")}
     alone(brim, "init", "--agent", "claude", env=home)
-    brim("learn", "--right", RULE, "--user", env=home)
+    brim("learn", RULE, "--user", env=home)
     assert RULE in called(brim, "SessionStart", source="startup")
     assert not (brim.home / ".brim").exists()
     other = brim.home / "other"
@@ -65,7 +65,7 @@ def test_hooks_keep_to_the_budget_and_the_environment_still_wins(brim: Brim) -> 
 @pytest.mark.parametrize("hooks", ["all", "injection-only"])
 def test_hooks_that_only_inject_write_nothing_down(brim: Brim, hooks: str) -> None:
     (brim.cwd / ".git").mkdir()
-    brim("learn", "--right", RULE)
+    brim("learn", RULE)
     alone(brim, "init", "--agent", "claude", "--hooks", hooks)
     called(brim, "UserPromptSubmit", prompt="Let us use port 8443 from now on.")
     called(brim, "PostCompact", trigger="manual", compact_summary="The person wants another port.")
