@@ -208,7 +208,8 @@ LINE = "2026-01-01 12:30:11,042 INFO request 0x3f handled in 12 ms, 200 OK\n"
 MEASURE = """
 import json, resource, subprocess, sys
 line, lines, chunk = sys.argv[2].encode(), int(sys.argv[3]), 4096
-brim = subprocess.Popen([sys.argv[1], "dev", "count", "--json", "-m", "gpt-4o"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+words = [sys.argv[1], "dev", "count", "--json", "-m", "gpt-4o"]
+brim = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 for at in range(0, lines, chunk):
     brim.stdin.write(line * min(chunk, lines - at))
 brim.stdin.close()

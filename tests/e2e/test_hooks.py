@@ -186,7 +186,7 @@ def test_an_agent_that_goes_in_circles_is_held_once(agent: Agent) -> None:
 
 def spent(world: World, scope: str = "project") -> int:
     """Return what the ledger says was spent, in micro-dollars."""
-    scopes = json.loads(world.brim("spend", "--json").out)["scopes"]
+    scopes = json.loads(world.brim("limit", "--json").out)["scopes"]
     return next((int(each["spent"]) for each in scopes if each["scope"] == scope), 0)
 
 

@@ -94,8 +94,8 @@ def test_a_resumed_session_has_them_already(agent: Agent) -> None:
     agent.learn(ALWAYS)
     agent.start()
     agent.learn(NEVER)
-    assert agent.start("pause", "off").told == FRAME + "## Constraints\n- Never force-push.\n"
-    assert not agent.start("pause", "off")
+    assert agent.start("resume").told == FRAME + "## Constraints\n- Never force-push.\n"
+    assert not agent.start("resume")
 
 
 def test_a_compaction_renews_the_total_unless_the_settings_say_otherwise(agent: Agent) -> None:

@@ -130,7 +130,7 @@ def test_nothing_may_be_spent_under_a_limit_of_nothing(run: Run) -> None:
 
 def test_what_is_spent_is_in_the_ledger_once(run: Run) -> None:
     report = run("COST=0.25 hi", "--then", "COST=0.5 more", "--scope", "shop/job", "--json").json
-    scopes = {each["scope"]: each["spent"] for each in run.brim("spend", "--json").json["scopes"]}
+    scopes = {each["scope"]: each["spent"] for each in run.brim("limit", "--json").json["scopes"]}
     assert report["cost"] == 750_000
     assert scopes == {"shop": 750_000, "shop/job": 750_000}
 
