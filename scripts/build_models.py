@@ -1,10 +1,11 @@
 """Build the model table that brim ships, from two public registries of models and prices.
 
-    python scripts/build_models.py [--date YYYY-MM-DD] [--check]
+    pip download --no-deps litellm
+    python scripts/build_models.py --litellm litellm-*.whl [--date YYYY-MM-DD] [--check]
 
-Reads litellm's registry (its JSON file, without importing litellm) and genai-prices, and the small rule files next to
-the table; writes models.json (every field), index.tsv (the few that the hot path needs) and disagreements.tsv (where
-the two registries differ). The same inputs, date and earlier table give the same bytes.
+Reads litellm's registry (a JSON file in its wheel, or in the installed package), genai-prices, which is installed, and
+the small rule files next to the table; writes models.json (every field), index.tsv (what the hot path needs) and
+disagreements.tsv (where the two registries differ). The same inputs, date and earlier table give the same bytes.
 
 A price row is never overwritten: when a price has changed since the table that is there, a row from the build date on
 is added below it.
@@ -17,9 +18,11 @@ import hashlib
 import json
 import re
 import sys
+import zipfile
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime, time
 from decimal import Context, Decimal
+from fractions import Fraction
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,12 +32,23 @@ from brim.models.light import encoding_of
 from brim.models.names import spellings
 
 DATA = Path(__file__).parent.parent / "src/brim/models/data"
+REGISTRY = "model_prices_and_context_window_backup.json"
 MODES = ("chat", "responses", "completion", "embedding")
 RATES = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
 EXTRAS = ("input_audio", "output_audio", "web_search")
 PRICES = (*RATES, *EXTRAS)
 SIZES = ("context_window", "max_input", "max_output")
 Record = dict[str, Any]
+# Ways to be served that have prices of their own -> how litellm's fields end.
+SERVICES = {"flex": "_flex", "priority": "_priority", "batch": "_batches"}
+# What genai-prices calls them.
+GENAI_SERVICES = {
+    ("service_tier", "flex"): "flex",
+    ("service_tier", "priority"): "priority",
+    ("service_tier", "fast"): "fast",
+    ("speed", "fast"): "fast",
+    ("processing", "batch"): "batch",
+}
 
 LITELLM_FIELDS = {
     "input": ("input_cost_per_token",),
@@ -144,25 +158,93 @@ def _tokens(value: object) -> int:
 
 
 def _factors(entry: Mapping[str, Any]) -> Record:
-    """Return what the price is multiplied by for US-only inference, fast mode and batches, where the registry says."""
+    """Return what the price is multiplied by for US-only inference and for fast mode, where the registry says."""
     extra = entry.get("provider_specific_entry") or {}
-    factors = {
-        key: plain(Decimal(repr(extra[key]))) for key in ("us", "fast") if isinstance(extra.get(key), int | float)
-    }
-    pairs = [
-        (entry.get(f"{side}_cost_per_token_batches"), entry.get(f"{side}_cost_per_token"))
-        for side in ("input", "output")
-    ]
-    ratios = {round(batch / full, 9) for batch, full in pairs if batch and full}
-    if len(ratios) == 1:
-        factors["batch"] = plain(Decimal(repr(ratios.pop())))
-    for tier in ("flex", "priority"):
-        kinds = ("input_cost_per_token", "output_cost_per_token", "cache_read_input_token_cost")
-        both = [(entry.get(f"{kind}_{tier}"), entry.get(kind)) for kind in kinds]
-        ratios = {round(other / full, 6) for other, full in both if full and other}
-        if len(ratios) == 1 and all(other for other, full in both if full):
-            factors[tier] = plain(Decimal(repr(ratios.pop())))
-    return factors
+    return {key: plain(Decimal(repr(extra[key]))) for key in ("us", "fast") if isinstance(extra.get(key), int | float)}
+
+
+def litellm_services(entry: Mapping[str, Any]) -> dict[str, Record]:
+    """Return the prices of each service that litellm's *entry* lists; long prompts are in ``tiers``."""
+    services = {}
+    for name, suffix in SERVICES.items():
+        row = _litellm_fields(entry, suffix)
+        if "input" not in row or ("output" not in row and entry["mode"] != "embedding"):
+            continue
+        pattern = re.compile(rf"input_cost_per_token_above_(\d+)k_tokens{suffix}")
+        marks = sorted(int(match[1]) for key in entry if (match := pattern.fullmatch(key)))
+        tiers = [{"above": mark * 1000, **_litellm_fields(entry, f"_above_{mark}k_tokens{suffix}")} for mark in marks]
+        services[name] = {**row, "tiers": tiers} if tiers else row
+    return services
+
+
+def genai_services(model: Any, on: str) -> dict[str, Record]:
+    """Return the prices *on* a date of each service that genai-prices lists for *model*."""
+    services: dict[str, Record] = {}
+    for variant in getattr(model, "price_variants", None) or ():
+        name = next((GENAI_SERVICES[pair] for pair in variant.when.items() if pair in GENAI_SERVICES), "")
+        start = getattr(variant.constraint, "start_date", None)
+        row = _genai_row(variant.prices)
+        if name and len(variant.when) == 1 and (start or date.min).isoformat() <= on and "input" in row:
+            services[name] = row
+    return services
+
+
+def add_services(record: Record, services: Mapping[str, Record], on: str) -> None:
+    """Put *services* into *record*: a factor if it gives every listed price, else prices in the row in force."""
+    in_force = [row for row in record["prices"] if (row["from"] or "") <= on]
+    if not in_force:
+        return
+    row = in_force[-1]
+    own_prices = {}
+    for name, service in sorted(services.items()):
+        if name in record.get("factors", {}):
+            continue
+        factor = common_factor(row, service, name)
+        if factor:
+            record["factors"] = {**record.get("factors", {}), name: factor}
+        else:
+            own_prices[name] = _complete_service(row, service)
+    if own_prices:
+        at = record["prices"].index(row)
+        record["prices"] = [*record["prices"]]
+        record["prices"][at] = {**row, "services": own_prices}
+
+
+def common_factor(row: Record, service: Record, name: str) -> str:
+    """Return what gives all prices of *service* out of those of *row*, exactly; empty if nothing does.
+
+    Batches needn't list a price for cached tokens: providers multiply that one too.
+    """
+    pairs = [(row, service)]
+    tiers = {tier["above"]: tier for tier in row.get("tiers", ())}
+    pairs += [(tiers.get(tier["above"], {}), tier) for tier in service.get("tiers", ())]
+    needed = ("input",) if name == "batch" else ("input", "output", "cache_read")
+    if any(field in row and field not in service for field in needed):
+        return ""
+    factors = set()
+    for standard, other in pairs:
+        for field in (field for field in PRICES if field in other):
+            price = Fraction(standard.get(field, "0"))
+            if not price:
+                return ""
+            factors.add(Fraction(other[field]) / price)
+    exact = {plain(Decimal(factor.numerator) / factor.denominator) for factor in factors}
+    if len(factors) != 1 or {Fraction(text) for text in exact} != factors:
+        return ""
+    return exact.pop()
+
+
+def _complete_service(row: Record, service: Record) -> Record:
+    """Return *service* with the price of a search, which no service changes, and with a tier for each of *row*.
+
+    Where no price of long prompts is listed, the tier is empty: it isn't known.
+    """
+    search = {"web_search": row["web_search"]} if "web_search" in row else {}
+    listed = {tier["above"]: tier for tier in service.get("tiers", ())}
+    marks = sorted({*listed, *(tier["above"] for tier in row.get("tiers", ()))})
+    tiers = [{**listed.get(mark, {"above": mark}), **search} for mark in marks]
+    rates = {field: price for field, price in service.items() if field != "tiers"}
+    return {**rates, **search, "tiers": tiers} if tiers else {**rates, **search}
 
 
 def _record(about: Record, windows: tuple[int, int, int], prices: list[Record], factors: Record) -> Record:
@@ -195,6 +277,9 @@ def _genai_row(price: Any) -> Record:
         row[field] = plain(getattr(value, "base", value))
         for tier in getattr(value, "tiers", ()):
             tiers.setdefault(tier.start, {"above": tier.start})[field] = plain(tier.price)
+    searches = getattr(price, "web_searches_kcount", None)
+    if searches is not None:
+        row["web_search"] = plain(getattr(searches, "base", searches) * 1000)
     return _with_tiers(row, [tiers[start] for start in sorted(tiers)])
 
 
@@ -262,13 +347,21 @@ def keep_history(record: Record, earlier: Record | None, on: str) -> None:
 def _complete(rows: list[Record], now: Record, on: str) -> None:
     """Add to the row in force the kinds of prices that the table didn't have before; what it says stays."""
     at = max((at for at, row in enumerate(rows) if (row["from"] or "") <= on), default=None)
-    if at is None:
-        return
-    old = {key: value for key, value in rows[at].items() if key not in ("from", "tiers")}
-    tiers = [{key: value for key, value in tier.items() if key not in EXTRAS} for tier in now.get("tiers", ())]
-    same = all(now.get(key) == value for key, value in old.items()) and tiers == rows[at].get("tiers", [])
-    if same and {key for key in now if key not in old} - {"tiers"} <= set(EXTRAS):
+    if at is not None and _only_adds(rows[at], now):
         rows[at] = {"from": rows[at]["from"], **now}
+
+
+def _only_adds(old: Record, now: Record) -> bool:
+    """Whether *now* says all that *old* says, and otherwise only kinds of prices that came to the table later."""
+    old_tiers = old.get("tiers", [])
+    now_tiers = now.get("tiers", [])
+    if len(old_tiers) != len(now_tiers):
+        return False
+    if not all(_only_adds(*pair) for pair in zip(old_tiers, now_tiers, strict=True)):
+        return False
+    old_prices = {key: value for key, value in old.items() if key not in ("from", "tiers")}
+    is_same = all(now.get(key) == value for key, value in old_prices.items())
+    return is_same and set(now) - set(old_prices) <= {*EXTRAS, "services", "tiers"}
 
 
 def fill_windows(records: dict[str, Record]) -> None:
@@ -301,6 +394,7 @@ def build(
     """Build every record, and the list of disagreements: name, field, litellm's value, genai-prices' value, winner."""
     rules = {(r[0], int(r[1]), int(r[2])): (int(r[3]), int(r[4])) for r in rule_rows("windows.tsv")}
     records = {n: litellm_record(n, e, rules) for n, e in litellm.items() if e.get("mode") in MODES and n.isprintable()}
+    services = {name: litellm_services(litellm[name]) for name in records}
     disagreements: list[tuple[str, ...]] = []
     for provider in providers:
         prefix, filed_under = GENAI_PROVIDERS.get(provider.id, (f"{provider.id}/", (provider.id,)))
@@ -311,8 +405,11 @@ def build(
                 and record["source"] == "litellm"
                 and (model := provider.find_model(bare))
             ):
-                found = merge_prices(record, model, model.id.lower() == bare.lower(), on)
+                is_same = model.id.lower() == bare.lower()
+                found = merge_prices(record, model, is_same, on)
                 disagreements += [(name, *each) for each in found]
+                if is_same and record["source"] != "litellm" and not found:
+                    services[name] = genai_services(model, on) | services[name]
         taken = {name.lower() for name in records}
         for model in provider.models:
             foreign = provider.id == "google" and not model.id.startswith("gem")
@@ -320,12 +417,44 @@ def build(
             name = own.lower() if provider.id == "zai" else own
             if name.lower() not in taken and not NOT_TEXT.search(name) and name[-1].isalnum() and name.isprintable():
                 records[name] = genai_record(provider.id if foreign else filed_under[0], model)
+                services[name] = genai_services(model, on)
+    for name, record in records.items():
+        add_services(record, services[name], on)
+    correct_sizes(records)
     fill_windows(records)
     records = {n: r for n, r in records.items() if r["prices"] or "context_window" in r}
+    correct_prices(records)
+    correct_prices(earlier)
     for name, record in records.items():
         keep_history(record, earlier.get(name), on)
     gone = {name: record for name, record in earlier.items() if name not in records}
     return dict(sorted({**records, **gone}.items())), sorted(disagreements)
+
+
+def correct_sizes(records: Mapping[str, Record]) -> None:
+    """Write the sizes of ``corrections.tsv`` into *records*."""
+    for name, field, value, *_ in rule_rows("corrections.tsv"):
+        if name in records and field in SIZES:
+            records[name][field] = int(value)
+
+
+def correct_prices(records: Mapping[str, Record]) -> None:
+    """Take the prices that ``corrections.tsv`` calls another model's out of *records*: they were never in force."""
+    for name, field, value, *_ in rule_rows("corrections.tsv"):
+        if name not in records or field in SIZES:
+            continue
+        if value != "-" or field not in ("prices", *PRICES):
+            sys.exit(f"build_models: corrections.tsv can only remove prices, not set {field} of {name}")
+        rows = [] if field == "prices" else records[name]["prices"]
+        records[name]["prices"] = [_without_field(row, field) for row in rows]
+
+
+def _without_field(row: Record, field: str) -> Record:
+    """Return *row* without the price called *field*, in its tiers too."""
+    short = {key: value for key, value in row.items() if key != field}
+    if "tiers" in short:
+        short["tiers"] = [_without_field(tier, field) for tier in short["tiers"]]
+    return short
 
 
 def rule_rows(name: str) -> list[list[str]]:
@@ -382,20 +511,31 @@ def index_tsv(records: Mapping[str, Record], others: Iterable[tuple[str, str]] =
     return ("\n".join(["#key\tencoding\tcontext_window\tmax_input\tmax_output\tname", *lines]) + "\n").encode()
 
 
-def outputs(on: str) -> dict[str, bytes]:
-    """Build every file, from the installed registries and the table that is there."""
+def litellm_registry(wheel: Path | None) -> tuple[str, bytes]:
+    """Return the version of litellm and its registry: out of *wheel*, or out of the installed package."""
+    if wheel:
+        with zipfile.ZipFile(wheel) as files:
+            return wheel.name.split("-")[1], files.read(f"litellm/{REGISTRY}")
+    spec = find_spec("litellm")
+    if not (spec and spec.origin):
+        sys.exit("build_models: litellm isn't installed; name its wheel with --litellm")
+    return metadata.version("litellm"), (Path(spec.origin).parent / REGISTRY).read_bytes()
+
+
+def outputs(on: str, litellm_version: str, registry: bytes) -> dict[str, bytes]:
+    """Build every file, from the two registries and the table that is there."""
     from genai_prices.data import providers
 
-    spec, prices = find_spec("litellm"), find_spec("genai_prices")
-    if not (spec and spec.origin and prices and prices.origin):
-        sys.exit("build_models: litellm and genai-prices must be installed")
-    registry = Path(spec.origin).parent / "model_prices_and_context_window_backup.json"
+    prices = find_spec("genai_prices")
+    if not (prices and prices.origin):
+        sys.exit("build_models: genai-prices must be installed")
     earlier_file = DATA / "models.json"
     earlier = json.loads(earlier_file.read_bytes())["models"] if earlier_file.exists() else {}
-    records, disagreements = build(json.loads(registry.read_bytes()), providers, earlier, on)
+    records, disagreements = build(json.loads(registry), providers, earlier, on)
     index = index_tsv(records, other_names(providers, records))
-    sources = [{"name": n, "version": metadata.version(n), "licence": "MIT"} for n in ("litellm", "genai-prices")]
-    inputs = {"litellm": registry.read_bytes(), "genai-prices": (Path(prices.origin).parent / "data.py").read_bytes()}
+    versions = {"litellm": litellm_version, "genai-prices": metadata.version("genai-prices")}
+    sources = [{"name": name, "version": version, "licence": "MIT"} for name, version in versions.items()]
+    inputs = {"litellm": registry, "genai-prices": (Path(prices.origin).parent / "data.py").read_bytes()}
     header = {
         "built": on,
         "sources": sources,
@@ -418,12 +558,18 @@ def main() -> None:
     """Build the files, or with ``--check`` compare them with those that are there."""
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
     parser.add_argument("--date", help="the build date; today by default")
+    parser.add_argument("--litellm", type=Path, metavar="WHEEL", help="litellm's wheel; the installed one by default")
     parser.add_argument("--check", action="store_true", help="change nothing; fail if a rebuild would differ")
     options = parser.parse_args()
     on = options.date or datetime.combine(date.today(), time()).date().isoformat()
+    version, registry = litellm_registry(options.litellm)
     if options.check:
-        on = json.loads((DATA / "models.json").read_bytes())["header"]["built"]
-    built = outputs(date.fromisoformat(on).isoformat())
+        header = json.loads((DATA / "models.json").read_bytes())["header"]
+        on = header["built"]
+        built_from = header["sources"][0]["version"]
+        if version != built_from:
+            sys.exit(f"build_models: the table was built from litellm {built_from}, not {version}")
+    built = outputs(date.fromisoformat(on).isoformat(), version, registry)
     differing = [name for name, content in built.items() if options.check and (DATA / name).read_bytes() != content]
     if differing:
         sys.exit(f"build_models: a rebuild differs: {', '.join(differing)}")

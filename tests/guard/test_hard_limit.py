@@ -203,6 +203,23 @@ def test_priority_costs_what_was_reserved(ledger: Any) -> None:
     assert call.cost == call.reserved
 
 
+def test_a_tier_with_prices_of_its_own_costs_what_was_reserved(ledger: Any) -> None:
+    guard = Guard("o4-mini", ledger=ledger, limit_usd="0.01", max_output=500)
+    with guard.call(PROMPT, options={"service_tier": "priority"}) as call:
+        call.done(chat_response("o4-mini", call.tokens.high, 500, "priority"))
+    assert call.cost == call.reserved == call.tokens.high * 2 + 500 * 8
+    with guard.call(PROMPT, options={"service_tier": "flex"}) as call:
+        call.done(chat_response("o4-mini", 1_000, 500, "flex"))
+    assert call.cost == 550 + 1_100 < call.reserved
+
+
+def test_the_newest_claude_is_reserved(ledger: Any) -> None:
+    guard = Guard("claude-fable-5-2", ledger=ledger, limit_usd="1", max_output=500)
+    with guard.call(PROMPT) as call:
+        call.done(anthropic_response("claude-fable-5-2", call.tokens.high, 500))
+    assert call.cost == call.reserved == call.tokens.high * 10 + 500 * 40
+
+
 def test_ten_searches_are_reserved(ledger: Any) -> None:
     """Measured before: 240% of the limit."""
     guard = Guard(CLAUDE, ledger=ledger, max_output=1_000, tool_usd="0.25")

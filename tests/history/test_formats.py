@@ -127,6 +127,12 @@ def test_a_developer_speaks_in_openais_formats_only() -> None:
     assert provider_of(messages, "auto", "openrouter/anthropic/claude-sonnet-4.5") == "openai"
 
 
+def test_a_developers_message_leaves_open_which_of_openais_formats_it_is() -> None:
+    messages = [{"role": "developer", "content": "Never delete files."}, item_call("a"), item_output("a")]
+    assert provider_of(messages, "auto") == "responses"
+    assert validate(messages) == []
+
+
 def test_a_refusal_in_an_item_is_responses() -> None:
     item = {"type": "message", "role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]}
     assert provider_of([{"role": "user", "content": "x"}, item], "auto") == "responses"

@@ -247,7 +247,7 @@ CONVERSE = {"role": "user", "content": [{"toolResult": {"toolUseId": "a", "conte
         ([b"hi"], r"messages\[0\]: can't read a bytes"),
         ([Foreign()], r"messages\[0\]: can't read a tests Foreign"),
         ([{"type": "remove", "id": "x"}], r"messages\[0\].type: 'remove' is not a role"),
-        ([{"role": "agent", "parts": [{"kind": "text", "text": "a"}]}], r"messages\[0\].role: 'agent'"),
+        ([{"role": "agent", "parts": [{"kind": "text", "text": "a"}]}], r"can't read a dict with parts that aren't"),
         ([{"role": "user", "parts": [{"text": "a"}]}, {"role": "assistant", "parts": []}], r"messages\[1\].role"),
         ([CONVERSE], r"messages\[0\]: it is written for Amazon Converse"),
     ],
@@ -256,6 +256,81 @@ CONVERSE = {"role": "user", "content": [{"toolResult": {"toolUseId": "a", "conte
 def test_what_cant_be_read_is_refused_by_its_place_and_field(pruner: Pruner, messages: list[Any], what: str) -> None:
     with pytest.raises(InputError, match=what):
         pruner.prune(messages, 10_000, model="gpt-4o")
+
+
+@dataclass
+class Piece:
+    """A part of another program's message."""
+
+    text: str
+    kind: str = "text"
+
+
+@dataclass
+class Post:
+    """A message of another program: it has parts, and they aren't Gemini's."""
+
+    parts: list[Any]
+    role: str | None = "user"
+    content: str | None = None
+
+
+@dataclass
+class Album:
+    parts: list[Any]
+
+
+STRANGERS = [
+    Post([Piece("Hello")]),
+    Post(["Hello"]),
+    Post([Album([])]),
+    Post([Piece("Hello")], role=None),
+    Album([Piece("Hello")]),
+    Album([{"text": "Hello"}]),
+]
+
+
+@pytest.mark.parametrize("stranger", STRANGERS)
+@pytest.mark.parametrize("model", ["gpt-4o", "claude-sonnet-4-5", "gemini-2.5-pro"])
+def test_an_object_with_parts_of_its_own_is_not_read_as_geminis(stranger: Any, model: str) -> None:
+    what = rf"messages\[0\]: can't read an? tests {type(stranger).__name__} "
+    with pytest.raises(InputError, match=what):
+        FifoPruner().prune([stranger], 10_000, model=model)
+    with pytest.raises(InputError, match=what):
+        counter_for(model).count_messages([stranger])
+
+
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_an_object_with_a_role_a_content_and_parts_is_read_by_its_content(role: str) -> None:
+    messages = [{"role": "user", "content": "Go"}, Post([Piece("unread " * 50)], role=role, content="Hello")]
+    plain = [messages[0], {"role": role, "content": "Hello"}]
+    counter = counter_for("gpt-4o")
+    assert counter.count_messages(messages) == counter.count_messages(plain)
+    assert FifoPruner().prune(messages, 10_000, model="gpt-4o").messages == messages
+
+
+def test_parts_with_types_are_no_geminis() -> None:
+    ui_message = {"role": "assistant", "parts": [{"type": "text", "text": "Hello"}]}
+    with pytest.raises(InputError, match=r"messages\[0\]: can't read a dict with parts that aren't Gemini's"):
+        FifoPruner().prune([ui_message], 10_000, model="gpt-4o")
+
+
+def test_googles_own_classes_are_geminis() -> None:
+    from google.genai import types
+
+    for role in ("user", None):
+        content = types.Content(role=role, parts=[types.Part(text="Hello"), types.Part(thought=True, text="Hm")])
+        assert FifoPruner().prune([content], 10_000, model="gpt-4o").receipt.provider == "gemini"
+    looks_alike = SimpleNamespace(role="user", parts=[SimpleNamespace(text="Hello")])
+    assert FifoPruner().prune([looks_alike], 10_000, model="gpt-4o").receipt.provider == "gemini"
+
+
+def test_the_fields_of_a_part_are_googles() -> None:
+    from google.genai import types
+
+    from brim.tokens.messages.parts import GEMINI_PART_FIELDS
+
+    assert set(types.Part.model_fields) == GEMINI_PART_FIELDS
 
 
 def test_messages_of_two_providers_are_refused() -> None:

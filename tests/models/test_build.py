@@ -215,6 +215,71 @@ def test_factors_are_read_where_the_registry_has_them() -> None:
     )
 
 
+def service(**costs: float) -> dict[str, Any]:
+    """One model at 2 and 10 with a cache at 0.2, and the prices of its flex tier."""
+    named = {f"{kind}_flex": value for kind, value in costs.items()}
+    return priced(2e-06, cache_read_input_token_cost=2e-07, **named)
+
+
+FLEX = {"input_cost_per_token": 1e-06, "output_cost_per_token": 5e-06}
+
+
+def test_a_service_is_a_factor_only_if_it_gives_every_price() -> None:
+    halved = build({"m": service(**FLEX, cache_read_input_token_cost=1e-07)})["m"]
+    assert (halved["factors"], "services" in halved["prices"][0]) == ({"flex": "0.5"}, False)
+    rounded = build({"m": service(**FLEX, cache_read_input_token_cost=1.1e-07)})["m"]
+    assert "factors" not in rounded
+    assert rounded["prices"][0]["services"] == {"flex": {"input": "1", "output": "5", "cache_read": "0.11"}}
+    unlisted = build({"m": service(**FLEX)})["m"]
+    assert unlisted["prices"][0]["services"] == {"flex": {"input": "1", "output": "5"}}
+    assert "services" not in build({"m": service(input_cost_per_token=1e-06)})["m"]["prices"][0]
+
+
+def test_the_rates_of_a_service_for_long_prompts_are_those_that_are_listed() -> None:
+    long = {"input_cost_per_token_above_200k_tokens": 4e-06}
+    uneven = {"cache_read_input_token_cost": 1.1e-07}
+    row = build({"m": {**service(**FLEX, **uneven), **long}})["m"]["prices"][0]
+    assert row["services"]["flex"]["tiers"] == [{"above": 200_000}]
+    listed = {**long, "input_cost_per_token_above_200k_tokens_flex": 2e-06}
+    row = build({"m": {**service(**FLEX, **uneven), **listed}})["m"]["prices"][0]
+    assert row["services"]["flex"]["tiers"] == [{"above": 200_000, "input": "2"}]
+
+
+def test_services_come_to_the_row_in_force_and_a_new_price_of_one_starts_on_the_build_date() -> None:
+    plain = build({"m": service()}, on="2030-01-01")
+    first = build({"m": service(**FLEX)}, earlier=plain, on="2030-02-01")
+    assert [row["from"] for row in first["m"]["prices"]] == [None]
+    dearer = build({"m": service(**{**FLEX, "input_cost_per_token": 1.5e-06})}, earlier=first, on="2030-03-01")
+    rows = dearer["m"]["prices"]
+    assert [(row["from"], row["services"]["flex"]["input"]) for row in rows] == [(None, "1"), ("2030-03-01", "1.5")]
+
+
+def test_a_second_registry_adds_services() -> None:
+    other = genai("m", (None, mtok("2")))
+    variants = [
+        SimpleNamespace(when={"service_tier": "flex"}, prices=mtok("1.5", "5"), constraint=None),
+        SimpleNamespace(when={"speed": "fast"}, prices=mtok("4", "20"), constraint=None),
+        SimpleNamespace(
+            when={"service_tier": "priority"},
+            prices=mtok("3"),
+            constraint=SimpleNamespace(start_date=date(2031, 1, 1)),
+        ),
+        SimpleNamespace(when={"route": "eu"}, prices=mtok("9"), constraint=None),
+    ]
+    other.models[0].price_variants = variants
+    record = build({"m": priced(2e-06)}, other)["m"]
+    assert record["factors"] == {"fast": "2"}
+    assert record["prices"][0]["services"] == {"flex": {"input": "1.5", "output": "5"}}
+
+
+def test_corrections_replace_the_data_of_another_model_in_earlier_rows_too() -> None:
+    flash = priced(3e-07, 2.5e-06, max_input_tokens=1_048_576, max_output_tokens=65_535)
+    wrong = {"from": None, "input": "0.3", "output": "2.5"}
+    earlier = {"gemini-exp-1206": {"provider": "openai", "mode": "chat", "encoding": "gemini", "prices": [wrong]}}
+    record = build({"gemini-exp-1206": flash}, earlier=earlier)["gemini-exp-1206"]
+    assert (record["context_window"], record["max_output"], record["prices"]) == (2_097_152, 8_192, [])
+
+
 def test_the_files_are_sorted_one_model_per_line_and_the_same_each_time() -> None:
     records = build({"gpt-4o": priced(1e-06), "Azure/B": priced(2e-06)})
     header = {"built": "2030-01-01", "sha256": {}}

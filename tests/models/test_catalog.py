@@ -20,7 +20,9 @@ def test_a_full_record() -> None:
     assert (found.name, found.provider, found.mode) == ("gpt-4o", "openai", "chat")
     assert (found.context_window, found.max_input, found.max_output) == (128_000, 128_000, 16_384)
     assert (found.encoding, found.resolved, found.source) == ("o200k_base", True, "litellm+genai-prices")
-    assert found.price() == Price(input=Decimal("2.5"), output=Decimal(10), cache_read=Decimal("1.25"))
+    assert found.price() == Price(
+        input=Decimal("2.5"), output=Decimal(10), cache_read=Decimal("1.25"), web_search=Decimal(10_000)
+    )
 
 
 def test_prices_are_dated_and_the_old_ones_stay() -> None:

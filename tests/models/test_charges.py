@@ -29,7 +29,11 @@ def expected(tokens: Tokens, known: Model, day: date) -> int | None:
     in_force = [price for price in known.prices if price.since is None or price.since <= day]
     if not in_force:
         return None
-    rates = in_force[-1].at(tokens.prompt)
+    services = {service.service: service for service in in_force[-1].services}
+    own = [services[name] for name in tokens.factors if name in services]
+    priced = own[0] if own else in_force[-1]
+    reached = [tier for tier in priced.tiers if tokens.prompt > tier.above]
+    rates = reached[-1] if reached else priced
     total = Fraction(0)
     for field in FIELDS:
         count, rate = getattr(tokens, field), getattr(rates, field)
@@ -39,7 +43,7 @@ def expected(tokens: Tokens, known: Model, day: date) -> int | None:
             return None
         total += count * Fraction(rate or 0)
     factors = dict(known.factors)
-    for name in tokens.factors:
+    for name in set(tokens.factors) - set(services):
         if name not in factors and name != "us":
             return None
         total *= Fraction(factors.get(name, 1))
@@ -54,7 +58,10 @@ def requests(rng: random.Random) -> list[Tokens]:
         *alone,
         Tokens(**counts),  # type: ignore[arg-type]
         Tokens(**counts, writes_are_input=True),  # type: ignore[arg-type]
-        *[Tokens(input=rng.choice(LENGTHS), output=9, factors=(name,)) for name in ("batch", "fast", "us", "flex")],
+        *[
+            Tokens(input=rng.choice(LENGTHS), output=9, factors=(name,))
+            for name in ("batch", "fast", "us", "flex", "priority")
+        ],
         Tokens(input=rng.choice(LENGTHS), output=9, factors=("fast", "us")),
     ]
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import brim.models
-from brim.models import lookup, model
+from brim.models import Tokens, cost, lookup, model
 from tests.models.test_build import script
 
 DATA = Path(brim.models.__file__).parent / "data"
@@ -89,7 +89,7 @@ def test_nothing_that_is_charged_for_is_listed_as_free() -> None:
 
 FLAGSHIPS = {
     "anthropic": "claude-sonnet-4-5 claude-haiku-4-5 claude-opus-4-5 claude-opus-4-6 claude-opus-4-8 claude-sonnet-5 "
-    "claude-opus-5 claude-opus-5-5 claude-haiku-5-5 claude-sonnet-5-5",
+    "claude-opus-5 claude-opus-5-5 claude-haiku-5-5 claude-sonnet-5-5 claude-fable-5-2",
     "openai": "gpt-4o gpt-4o-mini gpt-4.1 o3 o4-mini gpt-5 gpt-5-mini gpt-5.1 gpt-5.2 gpt-5.4 gpt-5.6-sol gpt-6-sol",
     "google": "gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite",
 }
@@ -130,6 +130,110 @@ def test_every_text_model_of_a_second_registry_has_a_price() -> None:
     ]
     assert len(asked) > 3_500
     assert [name for name in asked if model(name).price(BUILT) is None] == []
+
+
+NO_WINDOW_ANYWHERE = {
+    "anthropic": {"claude-v1"},
+    "google": {
+        *("gemini-3-pro-preview", "gemini-flash-1.5", "gemini-nano-banana-2.1", "gemini-omni-1.1-flash"),
+        *("gemini-robotics-er-2-streaming-preview", "gemma-2-27b-it"),
+    },
+    "openai": {
+        *("ada", "babbage", "curie", "davinci", "gpt-3.5-0301", "gpt-4.5-preview", "gpt-5.5-cyber", "gpt-6-cyber"),
+        *("gpt-chat-latest", "gpt-rosalind-discovery", "gpt-rosalind-research", "text-davinci-002"),
+        "text-davinci-003",
+    },
+    "x-ai": set(),
+    "deepseek": set(),
+}
+"""Models for which no registry gives a window: brim has their prices, and the window of the nearest family."""
+
+
+def test_every_text_model_of_a_second_registry_has_a_window() -> None:
+    from genai_prices.data import providers
+
+    unresolved: dict[str, set[str]] = {provider: set() for provider in NO_WINDOW_ANYWHERE}
+    for provider in providers:
+        for registered in provider.models:
+            is_text = not script.NOT_TEXT.search(registered.id.lower()) and registered.id[-1].isalnum()
+            if not is_text or not script.genai_rows(registered):
+                continue
+            ours = model(f"{provider.id}/{registered.id}")
+            if registered.context_window:
+                assert ours.resolved, (provider.id, registered.id)
+            elif not ours.resolved and provider.id in unresolved:
+                unresolved[provider.id].add(registered.id)
+    assert unresolved == NO_WINDOW_ANYWHERE
+
+
+@pytest.mark.parametrize("name", ["claude-fable-5-2", "claude-mythos-5-2", "claude-fable-5-2-20261109", "fable"])
+def test_the_newest_claude_has_prices_a_window_and_bound_thinking(name: str) -> None:
+    found = model(name)
+    price = found.price(BUILT)
+    assert price is not None
+    assert (price.input, price.output, price.cache_read) == (Decimal(8), Decimal(40), Decimal("0.2"))
+    assert (price.cache_write_5m, price.cache_write_1h, price.web_search) == (Decimal(10), Decimal(16), Decimal(10_000))
+    assert (found.context_window, found.max_output, found.resolved) == (1_000_000, 128_000, True)
+    assert found.binds_thinking
+    assert (found.factor("batch"), found.factor("fast")) == (Decimal("0.5"), Decimal(2))
+
+
+def test_an_experimental_model_has_its_own_window_and_no_price_of_another() -> None:
+    found = model("gemini-exp-1206")
+    assert (found.context_window, found.max_output, found.prices) == (2_097_152, 8_192, ())
+
+
+@pytest.mark.parametrize("name", ["gemini-2.5-pro-preview-tts", "gemini/gemini-2.5-pro-preview-tts"])
+def test_a_model_of_speech_has_its_own_window_and_price(name: str) -> None:
+    found = model(name)
+    assert (found.context_window, found.max_input, found.max_output) == (8_192, 8_192, 16_384)
+    price = found.price(BUILT)
+    assert price is not None
+    assert (price.input, price.output, price.cache_read, price.tiers) == (Decimal(1), Decimal(20), None, ())
+
+
+@pytest.mark.parametrize(
+    "name", ["gemini-2.5-flash-preview-tts", "gemini-9-pro-tts", "gpt-4o-transcribe-new", "gpt-6-realtime"]
+)
+def test_an_unknown_model_of_speech_is_no_relative_of_a_text_model(name: str) -> None:
+    found = model(name)
+    assert (found.context_window, found.resolved, found.price()) == (8_192, False, None)
+
+
+def recorded_service_prices() -> list[list[str]]:
+    lines = (Path(__file__).parent / "service_prices.tsv").read_text(encoding="utf-8").splitlines()
+    return [line.split("\t") for line in lines if not line.startswith("#")]
+
+
+def test_every_recorded_price_of_a_service_tier_is_charged() -> None:
+    table = recorded_service_prices()
+    assert {"gpt-5.4", "o4-mini"} <= {name for name, *_ in table}
+    for name, service, *prices in table:
+        for field, price in zip(("input", "output", "cache_read"), prices, strict=True):
+            tokens = Tokens(**{field: 100_000}, factors=(service,))  # type: ignore[arg-type]
+            expected = None if price == "-" else Decimal(price) * 100_000
+            assert cost(tokens, name, on=BUILT) == expected, (name, service, field)
+
+
+def test_services_of_a_second_registry_are_charged_at_its_prices() -> None:
+    from genai_prices.data import providers
+
+    compared = 0
+    makers = [provider for provider in providers if provider.id in ("anthropic", "openai")]
+    for registered in (registered for provider in makers for registered in provider.models):
+        for service, rates in script.genai_services(registered, BUILT.isoformat()).items():
+            for field in ("input", "output", "cache_read"):
+                charged = cost(Tokens(**{field: 100_000}, factors=(service,)), registered.id, on=BUILT)  # type: ignore[arg-type]
+                if field in rates and charged is not None:
+                    compared += 1
+                    assert charged == Decimal(rates[field]) * 100_000, (registered.id, service, field)
+    assert compared > 200
+
+
+def test_a_long_prompt_has_the_rates_of_its_service() -> None:
+    assert cost(Tokens(input=300_000, factors=("flex",)), "gpt-5.4", on=BUILT) == 750_000
+    assert cost(Tokens(input=300_000, factors=("flex",)), "gemini-2.5-pro", on=BUILT) is None  # not listed
+    assert cost(Tokens(input=300_000, factors=("flex",)), model("gpt-5.4"), on=BUILT) == 750_000
 
 
 @pytest.mark.parametrize(

@@ -199,17 +199,6 @@ def test_the_known_schemas_are_those_of_the_migrations() -> None:
         assert path.read_text(encoding="utf-8") == text
 
 
-@pytest.mark.parametrize("name", ["/home/user/.brim/brim.db", "/home/user/shop/.brim/brim.db"])
-def test_a_database_of_the_first_release_is_used(tmp_path: Path, name: str) -> None:
-    recorded = json.loads(Path("tests/contract/data/home.json").read_text(encoding="utf-8"))
-    path = tmp_path / "brim.db"
-    with closing(raw(path)) as connection:
-        connection.executescript(recorded[name]["text"])
-    with open_store(str(path), migrate=False) as store:
-        assert store.behaviors() != []
-        assert store.check() == []
-
-
 def test_statistics_of_sqlite_and_a_rewritten_file_are_fine(path: Path) -> None:
     with closing(raw(path)) as connection:
         connection.execute("ANALYZE")

@@ -13,9 +13,9 @@ from brim.history.content import filled, listed
 from brim.history.entries import NO_FAULT, PROVIDERS, Entry, Provider
 from brim.history.receipt import Repaired, Violation
 from brim.history.repairs import KNOWN, Pass, Repair, Slot
-from brim.tokens.messages.fields import get, is_mapping, is_sequence, string
+from brim.tokens.messages.fields import get, is_mapping, string
 from brim.tokens.messages.frameworks import as_blocks, framework_of, has_system_text, langchain_role
-from brim.tokens.messages.parts import is_message
+from brim.tokens.messages.parts import has_gemini_parts, is_message
 from brim.tokens.messages.request import READABLE, described
 
 ROUNDS = 20
@@ -107,9 +107,13 @@ def layout_of(messages: Sequence[Any], provider: Provider | Literal["auto"], mod
         return Layout(whose, "anthropic" if whose in ("anthropic", "gemini") else "openai", framework)
     if provider == "auto":
         is_claude = _maker_of(model) == "anthropic"
-        has_system = is_claude and any(string(get(message, "role")) == "system" for message in messages)
+        has_system = is_claude and any(string(get(message, "role")) in INSTRUCTORS for message in messages)
         provider = found or ("anthropic" if is_claude and not has_system else "openai")
     return Layout(provider, provider)
+
+
+INSTRUCTORS = ("system", "developer")
+"""Roles that Anthropic's messages don't have."""
 
 
 def provider_of(messages: Sequence[Any], provider: Provider | Literal["auto"], model: str | None = None) -> Provider:
@@ -125,14 +129,15 @@ def _maker_of(model: str | None) -> Provider:
 
 def _format_of(message: object) -> Provider | None:
     role, kind = string(get(message, "role")), string(get(message, "type"))
-    is_content = is_sequence(get(message, "parts")) and get(message, "content") is None and role in gemini.ROLES
-    if role == "model" or is_content:
+    if role in gemini.ROLES and get(message, "content") is None and has_gemini_parts(message):
+        return "gemini"
+    if role == "model" and get(message, "parts") is None:
         return "gemini"
     kinds = [string(get(block, "type")) for block in listed(get(message, "content"))]
     is_item = kind != "message" or any(each in ("input_text", "output_text", "refusal") for each in kinds)
     if kind in responses.TYPES and is_item:
         return "responses"
-    if filled(get(message, "tool_calls")) or role in ("tool", "function", "developer"):
+    if filled(get(message, "tool_calls")) or role in ("tool", "function"):
         return "openai"
     return next((BLOCKS[each] for each in kinds if each in BLOCKS), None)
 

@@ -17,6 +17,7 @@ TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.models.catalog import Model as Model
     from brim.models.catalog import Price as Price
+    from brim.models.catalog import ServicePrice as ServicePrice
     from brim.models.catalog import Tier as Tier
     from brim.models.catalog import cost as cost
     from brim.models.catalog import model as model
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 __getattr__, __dir__ = exports(
     __name__,
-    catalog="Model Price Tier cost model models",
+    catalog="Model Price ServicePrice Tier cost model models",
     light="Light lookup",
     overrides="MemoryWindowStore WindowStore remember_in report_window use window_from_error",
     terms="Terms read_terms",

@@ -58,6 +58,15 @@ class Tier(Rates):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ServicePrice(Rates):
+    """The rates of a service tier, such as ``flex``, where no factor gives them all."""
+
+    service: str
+    tiers: tuple[Tier, ...] = ()
+    """Rates for long prompts, shortest first; a tier without rates means that they aren't known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Price(Rates):
     """The rates in force from one date to another."""
 
@@ -67,6 +76,8 @@ class Price(Rates):
     """First day on which they hold no more; ``None`` if no end is known."""
     tiers: tuple[Tier, ...] = ()
     """Rates for long prompts, shortest first."""
+    services: tuple[ServicePrice, ...] = ()
+    """Rates of service tiers that ``Model.factors`` doesn't have."""
 
     def at(self, prompt_tokens: int) -> Rates:
         """Return the rates for a prompt of *prompt_tokens*, including cached ones."""
@@ -100,7 +111,8 @@ class Model(Value):
     prices: tuple[Price, ...]
     """Oldest first; empty if unknown."""
     factors: tuple[tuple[str, Decimal], ...] = ()
-    """What the price is multiplied by for ``batch`` requests, ``fast`` mode and ``us``-only inference, where known."""
+    """What the price is multiplied by for ``batch`` requests, ``fast`` mode, ``us``-only inference and service tiers,
+    where one factor gives all their prices; the others are in ``Price.services``."""
     resolved: bool
     """Whether the name and its window are known; if not, the values are the nearest family's."""
     binds_thinking: bool = False
@@ -120,6 +132,13 @@ class Model(Value):
     def factor(self, name: str) -> Decimal | None:
         """Return the factor called *name*, or ``None`` if it is not known."""
         return dict(self.factors).get(name)
+
+    def prices_service(self, name: str) -> bool:
+        """Whether the price of the service tier or speed *name* is known today."""
+        price = self.price()
+        if price is None:
+            return False
+        return self.factor(name) is not None or any(service.service == name for service in price.services)
 
     def __str__(self) -> str:
         split = f" ({self.max_input:,} in)" if self.max_input != self.context_window else ""
@@ -186,9 +205,16 @@ def _prices(rows: Sequence[Row]) -> tuple[Price, ...]:
     starts = [date.fromisoformat(row["from"]) if row.get("from") else None for row in rows]
     prices = []
     for row, start, end in zip(rows, starts, [*starts[1:], None], strict=False):
-        tiers = tuple(Tier(above=tier["above"], **_rates(tier)) for tier in row.get("tiers", ()))
-        prices.append(Price(since=start, until=end, tiers=tiers, **_rates(row)))
+        services = [
+            ServicePrice(service=name, tiers=_tiers(rates), **_rates(rates))
+            for name, rates in row.get("services", {}).items()
+        ]
+        prices.append(Price(since=start, until=end, tiers=_tiers(row), services=tuple(services), **_rates(row)))
     return tuple(prices)
+
+
+def _tiers(row: Row) -> tuple[Tier, ...]:
+    return tuple(Tier(above=tier["above"], **_rates(tier)) for tier in row.get("tiers", ()))
 
 
 def _rates(row: Row) -> dict[str, Any]:
@@ -228,9 +254,14 @@ def _charges(model: Model) -> Charges:
     """Return what *model* itself says that it charges."""
     rows: list[Row] = []
     for price in model.prices:
-        tiers = [{**_row(tier), "above": tier.above} for tier in price.tiers]
-        rows.append({**_row(price), "from": price.since.isoformat() if price.since else None, "tiers": tiers})
+        since = price.since.isoformat() if price.since else None
+        services = {service.service: _row_with_tiers(service) for service in price.services}
+        rows.append({**_row_with_tiers(price), "from": since, "services": services})
     return Charges(rows, {name: f"{factor:f}" for name, factor in model.factors}, model.name)
+
+
+def _row_with_tiers(price: Price | ServicePrice) -> dict[str, Any]:
+    return {**_row(price), "tiers": [{**_row(tier), "above": tier.above} for tier in price.tiers]}
 
 
 def _row(rates: Rates) -> dict[str, str]:

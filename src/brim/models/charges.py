@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Day = tuple[int, int, int]
     """Year, month and day."""
     Row = Mapping[str, Any]
-    """Prices in force from one day on, as the table has them: rates as texts, ``from``, ``tiers``."""
+    """Prices in force from one day on, as the table has them: rates as texts, ``from``, ``tiers``, ``services``."""
     _Rates = list[int | None]
     """What each of ``PRICE_FIELDS`` costs."""
     Tiers = list[tuple[int, _Rates, int, int]]
@@ -51,7 +51,7 @@ class Charges:
 
     def __init__(self, rows: list[Row], factors: Mapping[str, str], name: str = "") -> None:
         self._name = name
-        self._rows = [(_day(row.get("from")), _tiers(row)) for row in rows]
+        self._rows = [_DatedRates(row) for row in rows]
         self._factors = {name: _exact(factor) for name, factor in factors.items()}
 
     def cost(self, tokens: Tokens, day: Day, *, by_length: bool = True) -> int | None:
@@ -90,20 +90,38 @@ class Charges:
         return total
 
     def tiers(self, day: Day, factors: Iterable[str]) -> Tiers | None:
-        """Return the rates on *day* for what is multiplied by *factors*.
+        """Return the rates on *day* for what is changed by *factors*.
 
         None if they are not known.
 
+        A service with rates of its own, such as ``flex``, has them in place of the standard ones.
         US-only inference costs more only where the table says so.
         """
-        known = next((tiers for since, tiers in reversed(self._rows) if since is None or since <= day), None)
+        row = next((row for row in reversed(self._rows) if row.since is None or row.since <= day), None)
+        if row is None:
+            return None
+        tiers = row.tiers
         over, under = 1, 1
         for name in factors:
+            if name in row.services:
+                tiers = row.services[name]
+                continue
             factor = self._factors.get(name, (1, 1) if name == "us" else None)
             if factor is None:
                 return None
             over, under = over * factor[0], under * factor[1]
-        return None if known is None else [(above, rates, over, unit * under) for above, rates, unit in known]
+        return [(above, rates, over, unit * under) for above, rates, unit in tiers]
+
+
+class _DatedRates:
+    """One row of prices: the standard rates, and those of services that no factor gives."""
+
+    __slots__ = ("services", "since", "tiers")
+
+    def __init__(self, row: Row) -> None:
+        self.since = _day(row.get("from"))
+        self.tiers = _tiers(row)
+        self.services = {name: _tiers(service) for name, service in row.get("services", {}).items()}
 
 
 def charged(tokens: Any, tiers: Tiers) -> int | None:

@@ -157,17 +157,28 @@ def _overridden(key: str, override: overrides.Override) -> Found:
 
 def _guess(key: str, name: str) -> Light:
     """Return the values of the nearest known thing: the same model at some host, or a family of models."""
+    encoding = encoding_of(key) if key else ""
+    unknown = Light(name.strip(), encoding or UNKNOWN_ENCODING, UNKNOWN_WINDOW, UNKNOWN_WINDOW, None, resolved=False)
+    if _is_for_other_media(key):
+        return unknown
     forms = [form for form, _ in names.provider_forms(key)]
     row = _hosted(forms[-1]) if key else None
     for form in reversed(forms):
         row = row or _sized("~" + form)
         for prefix in names.shorter_names(form):
             row = row or _sized("~" + prefix) or _sized(prefix)
-    encoding = encoding_of(key) if key else ""
-    if row:
-        near = _from_row(row, resolved=False)
-        return near.replace(name=name.strip(), encoding=encoding or near.encoding)
-    return Light(name.strip(), encoding or UNKNOWN_ENCODING, UNKNOWN_WINDOW, UNKNOWN_WINDOW, None, resolved=False)
+    if not row:
+        return unknown
+    near = _from_row(row, resolved=False)
+    return near.replace(name=name.strip(), encoding=encoding or near.encoding)
+
+
+def _is_for_other_media(key: str) -> bool:
+    """Whether the name *key* says that the model makes or hears speech, or makes images."""
+    for separator in "/:@._":
+        key = key.replace(separator, "-")
+    words = key.split("-")
+    return any(word in words for (word,) in data_rows(__file__, "other_media.tsv"))
 
 
 def _from_row(row: _Row, *, resolved: bool) -> Light:

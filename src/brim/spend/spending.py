@@ -175,7 +175,7 @@ class Quote(Record):
         record = model_record(self.model)
         factor_fields = {"fast": "speed", "us": "inference_geo"}
         for name in self.terms.factors:
-            if name != "us" and record.factor(name) is None:
+            if name != "us" and not record.prices_service(name):
                 field = factor_fields.get(name, "service_tier")
                 problem = f"the price of {field}={name!r} is not known for {self.model[:80]}"
                 return UnknownPrice(f"{problem}, so nothing is reserved: set {field} to the standard one", self.model)

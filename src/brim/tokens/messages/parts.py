@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from brim.files import data_rows
 from brim.tokens.messages import media
-from brim.tokens.messages.fields import DEEPEST, REPEATS, compact, first, get, is_sequence, string
+from brim.tokens.messages.fields import DEEPEST, REPEATS, compact, first, get, is_mapping, is_sequence, pairs, string
 from brim.tokens.messages.frameworks import framework_of
 from brim.tokens.messages.rules import best, load, width
 
@@ -320,12 +320,70 @@ _RESULT_ROLES = frozenset(("tool", "function"))
 
 
 def is_message(message: object) -> bool:
-    """Whether *message* is one of some format: a text, or something with a role, a content, parts or a type."""
+    """Whether *message* is one of some format: a text, or something with a role, a content, parts or a type.
+
+    Parts are Gemini's; a message of another program with parts of its own has no known format.
+    """
     if isinstance(message, str) or framework_of(message):
         return True
     if isinstance(message, (bytes, bytearray, int, float)) or is_sequence(message):
         return False
+    has_other_body = first(message, "content", "tool_calls", "function_call") is not None
+    if is_sequence(get(message, "parts")) and not has_other_body:
+        return has_gemini_parts(message)
     return first(message, "role", "content", "parts", "type", "message", "tool_calls", "function_call") is not None
+
+
+GEMINI_PART_FIELDS = frozenset(
+    (
+        *("text", "thought", "thought_signature", "inline_data", "file_data", "function_call", "function_response"),
+        *("executable_code", "code_execution_result", "tool_call", "tool_response", "video_metadata"),
+        *("media_resolution", "part_metadata", "audio_transcription", "media_processing", "speech_metadata"),
+    )
+)
+"""The fields of a part. Source: ``google.genai.types.Part`` of google-genai 3.1.0, 2026-11-18."""
+_KINDS_OF_PARTS = ("type", "kind", "part_kind")
+"""Fields that say what a part is: Gemini's parts have none, those of other programs have one."""
+
+
+def has_gemini_parts(message: object) -> bool:
+    """Whether *message* has the parts of Gemini's contents.
+
+    Of dicts only those are refused whose parts are of another program: what is in a dict may be anything. An object
+    must have the fields of Google's own classes.
+    """
+    parts = get(message, "parts")
+    if not is_sequence(parts):
+        return False
+    several: list[object] = list(parts)  # type: ignore[call-overload]
+    if is_mapping(message):
+        return not any(_has_kind(part) for part in several)
+    return _has_field(message, "role") and all(_is_gemini_part(part) for part in several)
+
+
+def _has_field(message: object, name: str) -> bool:
+    try:
+        return hasattr(message, name)
+    except Exception:  # a class may refuse to be asked
+        return False
+
+
+def _has_kind(part: object) -> bool:
+    return any(string(get(part, name)) for name in _KINDS_OF_PARTS)
+
+
+def _is_gemini_part(part: object) -> bool:
+    """Whether *part* has no kind, and fields of Gemini's parts alone; Google's classes may get new ones."""
+    if _has_kind(part):
+        return False
+    if type(part).__module__.startswith("google."):
+        return True
+    fields = {_snake_case(name) for name, _ in pairs(part)}
+    return fields <= GEMINI_PART_FIELDS and (is_mapping(part) or bool(fields))
+
+
+def _snake_case(name: str) -> str:
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
 
 
 def add_message(message: object, walk: Walk) -> None:

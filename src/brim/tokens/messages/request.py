@@ -197,7 +197,8 @@ def described(message: object) -> str:
     if message is None:
         return "None"
     if is_mapping(message):
-        return "a dict without a role, content or parts"
+        has_parts = get(message, "parts") is not None
+        return "a dict with parts that aren't Gemini's" if has_parts else "a dict without a role, content or parts"
     package = type(message).__module__.partition(".")[0]
     name = type(message).__name__ if package in ("builtins", "__main__") else f"{package} {type(message).__name__}"
     return f"{'an' if name[0] in 'aeio' else 'a'} {name}"
