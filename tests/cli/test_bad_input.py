@@ -362,7 +362,7 @@ def test_json_output_is_whole_when_one_input_fails(brim: Brim) -> None:
 
 
 def test_an_error_of_another_file_names_that_file_and_not_the_output(brim: Brim) -> None:
-    refused(brim("context", "x" * 5_000), "xxx: File name too long")
+    refused(brim("context", "--watch", "x" * 5_000), "xxx: File name too long")
     brim.write(str(brim.home / ".claude" / "settings.json"), '{"statusLine": {"type": "command", "command": "date"}}')
     (brim.home / ".brim" / "statusline.json").mkdir(parents=True)
     refused(brim("init", "--agent", "claude"), "~/.brim/statusline.json: ", "Is a directory")

@@ -56,7 +56,7 @@ def kept(brim: Brim) -> list[Path]:
 
 def test_what_was_edited_is_stored_and_costed_anew(brim: Brim) -> None:
     seed(brim, OLD)
-    before = brim("rules", "why", "b-1", "--json").json["tokens"]
+    before = brim("rules", "why", "b-1", "--json").json["rule"]["tokens"]
     ran = edit(
         brim, "text = text.replace('Ask first.', 'Ask first, and wait for an answer.').replace('use-uv', 'uv-only')"
     )
@@ -65,7 +65,7 @@ def test_what_was_edited_is_stored_and_costed_anew(brim: Brim) -> None:
     after = stored(brim, "b-1")
     assert (after.name, after.canonical) == ("uv-only", "Use uv, never pip.\nAsk first, and wait for an answer.")
     assert after.summary == summarize(after.canonical)
-    assert brim("rules", "why", "b-1", "--json").json["tokens"]["full"] > before["full"]
+    assert brim("rules", "why", "b-1", "--json").json["rule"]["tokens"]["full"] > before["full"]
     assert kept(brim) == []
 
 
@@ -143,7 +143,7 @@ def test_a_mistake_is_named_with_its_line_and_the_file_is_kept(brim: Brim, scrip
 
 def test_what_somebody_else_changed_meanwhile_is_not_written_over(brim: Brim) -> None:
     seed(brim, OLD)
-    other = f"import subprocess; subprocess.run([{COMMAND!r}, 'forget', 'b-1'], check=True, stdout=2)\n"
+    other = f"import subprocess; subprocess.run([{COMMAND!r}, 'rules', 'remove', 'b-1'], check=True, stdout=2)\n"
     ran = edit(brim, other + "text = text.replace('never', 'not')")
     (file,) = kept(brim)
     refused(ran, "changed while you edited it", str(file))
@@ -154,7 +154,8 @@ def test_what_somebody_else_changed_meanwhile_is_not_written_over(brim: Brim) ->
 
 def test_being_used_meanwhile_is_no_change(brim: Brim) -> None:
     seed(brim, OLD)
-    other = f"import subprocess; subprocess.run([{COMMAND!r}, 'feedback', 'b-1', 'confirmed'], check=True, stdout=2)\n"
+    learn = [COMMAND, "learn", "--user", OLD.canonical]
+    other = f"import subprocess; subprocess.run({learn!r}, check=True, stdout=2)\n"
     assert edit(brim, other + "text = text.replace('never', 'not')").code == 0
     assert stored(brim, "b-1").canonical == "Use uv, not pip.\nAsk first."
     assert stored(brim, "b-1").usage.confirmed == 1

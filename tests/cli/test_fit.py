@@ -318,7 +318,7 @@ def test_a_target_of_nothing_leaves_the_smallest_and_ends_with_1(brim: Brim, for
 
 @pytest.mark.parametrize("target", ["-1", "many", "1.5", "", "1e3"])
 def test_a_target_that_is_no_number_of_tokens_is_wrong_usage(brim: Brim, target: str) -> None:
-    refused(fit(brim, f"--target={target}"), "--target")
+    refused(fit(brim, f"--tokens={target}"), "--tokens")
 
 
 def test_one_message_larger_than_the_window_ends_with_1(brim: Brim) -> None:
@@ -377,7 +377,7 @@ def test_an_option_of_another_strategy_is_refused(brim: Brim, strategy: str, opt
         ["--strategy", "cap", "--cap", "0"],
         ["--strategy", "cap", "--cap", "1"],
         ["--provider", "nobody"],
-        ["--target"],
+        ["--tokens"],
         ["--pin"],
         ["more.json"],
     ],
@@ -488,7 +488,7 @@ def test_what_is_no_file_is_refused(brim: Brim) -> None:
 
 def test_a_transcript_is_refused(brim: Brim) -> None:
     brim.write("session.jsonl", (EXAMPLES / "session.jsonl").read_bytes())
-    refused(brim("dev", "fit", "session.jsonl", "-m", "gpt-4o"), "transcript", "brim check")
+    refused(brim("dev", "fit", "session.jsonl", "-m", "gpt-4o"), "transcript", "brim dev check")
 
 
 @pytest.mark.parametrize("depth", [100, 300, 900, 1_500])
@@ -525,16 +525,16 @@ def test_a_result_that_answers_nothing_leaves_with_a_reason(brim: Brim) -> None:
 @posix
 def test_a_closed_standard_error_loses_only_the_receipt(brim: Brim) -> None:
     brim.write("chat.json", json.dumps(AGENT))
-    ran = brim.shell('"$BRIM" dev fit chat.json -m gpt-4o --target 400 2>&-')
+    ran = brim.shell('"$BRIM" dev fit chat.json -m gpt-4o --tokens 400 2>&-')
     assert (ran.code, ran.json) == (0, FifoPruner().prune(AGENT, 400, model="gpt-4o").messages)
-    assert brim.shell('"$BRIM" dev fit chat.json -m gpt-4o --target 0 >&-').code == 1
+    assert brim.shell('"$BRIM" dev fit chat.json -m gpt-4o --tokens 0 >&-').code == 1
 
 
 @posix
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device here")
 def test_a_full_disk_is_one_line(brim: Brim) -> None:
     brim.write("chat.json", json.dumps(AGENT))
-    ran = brim.shell('"$BRIM" dev fit chat.json -m gpt-4o --target 400 > /dev/full')
+    ran = brim.shell('"$BRIM" dev fit chat.json -m gpt-4o --tokens 400 > /dev/full')
     assert ran.code == 2
     assert "space" in ran.err.lower()
 

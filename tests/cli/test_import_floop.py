@@ -127,8 +127,8 @@ def test_a_line_that_is_no_text_is_listed_and_the_others_read(brim: Brim) -> Non
 
 def test_a_folder_without_such_files_is_refused(brim: Brim) -> None:
     (brim.cwd / "empty").mkdir()
-    assert "nodes.jsonl" in brim("rules", "import", "empty").err
-    assert "no such folder" in brim("rules", "import", "gone").err
+    assert "no file with rules is here" in brim("rules", "import", "empty").err
+    assert "gone" in brim("rules", "import", "gone").err
     assert brim("rules", "import", "gone").code == 2
 
 

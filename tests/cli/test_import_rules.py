@@ -80,7 +80,7 @@ def test_near_duplicates_are_merged_with_what_is_known_and_with_each_other(brim:
 def test_what_the_other_scope_says_is_told(brim: Brim) -> None:
     remember(brim, behavior("mine", text="Prefer uv over pip."))
     (brim.cwd / ".git").mkdir()
-    ran = brim("rules", "import", "-", "--yes", stdin="- Use uv instead of pip.\n")
+    ran = brim("rules", "import", brim.write("rules.md", "- Use uv instead of pip.\n"), "--yes")
     assert ran.code == 0
     assert "name-mine (mine) for every project" in ran.err
     assert len(recalled(brim, "project")) == 1
@@ -88,7 +88,7 @@ def test_what_the_other_scope_says_is_told(brim: Brim) -> None:
 
 def test_secrets_are_neither_shown_nor_stored(brim: Brim) -> None:
     secret = "ghp_" + "a1B2" * 9
-    ran = brim("rules", "import", "-", "--yes", "--json", stdin=f"- Log in with {secret}.\n")
+    ran = brim("rules", "import", brim.write("rules.md", f"- Log in with {secret}.\n"), "--yes", "--json")
     assert secret not in ran.out
     assert "1 secret" in ran.err
     assert all(secret not in each.canonical for each in recalled(brim).values())

@@ -301,7 +301,7 @@ import os, signal, sys
 def killed(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 os.{call} = killed
-sys.argv = ["brim", "repair", "chat.json", "--in-place"]
+sys.argv = ["brim", "dev", "repair", "chat.json", "--in-place"]
 from brim.cli import main
 main()
 """
@@ -324,7 +324,7 @@ import os, sys
 def failed(*_):
     raise OSError(28, "No space left on device")
 os.replace = failed
-sys.argv = ["brim", "repair", "chat.json", "--in-place"]
+sys.argv = ["brim", "dev", "repair", "chat.json", "--in-place"]
 from brim.cli import main
 main()
 """
@@ -350,7 +350,7 @@ def slow(*given, **options):
         file.write(" ")
     return repair(*given, **options)
 brim.history.repair = slow
-sys.argv = ["brim", "repair", "chat.json", "--in-place"]
+sys.argv = ["brim", "dev", "repair", "chat.json", "--in-place"]
 from brim.cli import main
 main()
 """
@@ -374,7 +374,7 @@ from brim.history import Change, Repaired
 def in_vain(messages, **_):
     return Repaired(messages, (Change(0, "some-rule", "changed", "nothing that helps"),))
 brim.history.repair = in_vain
-sys.argv = ["brim", "repair", "chat.json", *sys.argv[1:]]
+sys.argv = ["brim", "dev", "repair", "chat.json", *sys.argv[1:]]
 from brim.cli import main
 main()
 """

@@ -69,7 +69,7 @@ def test_json_is_one_object_per_change_with_the_keys_of_its_schema(brim: Brim) -
     assert max(each["used_tokens"] for each in objects) == 158_700
     last = objects[-1]
     assert (last["used_tokens"], last["compactions"], last["should_warn"]) == (52_300, 1, False)
-    assert [agent["used_tokens"] for agent in last["agents"]] == [14_500]
+    assert [agent["used_tokens"] for agent in last["agents"]] == [11_800]
     assert sum(last["filling"].values()) == last["used_tokens"]
 
 
@@ -205,7 +205,6 @@ def test_what_cannot_be_watched_is_refused_with_a_reason(brim: Brim, path: str, 
 
 def test_an_empty_file_is_waited_for(brim: Brim) -> None:
     path = brim.write("s.jsonl", "")
-    assert brim("context", path).lines[0] == "nothing reported yet"
     watcher = Watcher(brim, str(path))
     assert watcher.line() == "nothing reported yet"
     path.write_text(called(1, 20_000))

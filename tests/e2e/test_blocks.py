@@ -60,7 +60,7 @@ def test_a_command_that_a_rule_refuses_is_not_run_until_a_person_allows_it_once(
     world.api.will(agent.shell(INSTALL), agent.shell(INSTALL), Say())
     agent.ask_again("Say hello.")
     assert calls(world, "installed.txt") == 3
-    shown = json.loads(world.brim("rules", "why", "use-pnpm", "--json").out)
+    shown = json.loads(world.brim("rules", "why", "use-pnpm", "--json").out)["rule"]
     kinds = [each["kind"] for each in shown["events"] if each["kind"] in ("blocked", "allowed", "lifted")]
     assert kinds == ["blocked", "blocked", "lifted", "allowed", "blocked", "lifted", "allowed", "allowed"]
     assert not world.hook_log

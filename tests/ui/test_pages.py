@@ -123,7 +123,7 @@ def test_rules_are_changed(taught: World) -> None:
         assert pages.post("/rule", action="block", rule=rule["id"], kind="run", pattern="npm install").status == 303
         assert pages.post("/rule", action="block", rule=rule["id"], kind="run", pattern="git").status == 400
         assert pages.post("/rule", action="block", rule=rule["id"], kind="run", pattern="git", sure="1").status == 303
-        now = taught.json("rules", "why", rule["id"])
+        now = taught.json("rules", "why", rule["id"])["rule"]
         assert "always" in now["canonical"]
         assert now["blocks"] == ["run npm install", "run git"]
         assert "npm install" in hook(taught, "PreToolUse", tool_name="Bash", tool_input={"command": "npm install x"})
