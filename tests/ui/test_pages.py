@@ -84,9 +84,12 @@ SITUATIONS = [
 ]
 
 
+OPTIONS = {"tokens": "token-budget"}
+
+
 @pytest.mark.parametrize("given", SITUATIONS, ids=str)
 def test_the_plan_is_that_of_why(taught: World, given: dict[str, str]) -> None:
-    words = [word for name, value in given.items() for word in (f"--{name}", value)]
+    words = [word for name, value in given.items() for word in (f"--{OPTIONS.get(name, name)}", value)]
     ran = json.loads(taught.brim("rules", "why", *words, "--json", code=int(given.get("tokens") == "12")))
     with served(taught) as pages:
         query = "&".join(f"{name}={value.replace(' ', '+')}" for name, value in given.items())
