@@ -388,7 +388,7 @@ def test_models_of_both_files_are_known_and_the_projects_win(brim: Brim) -> None
 def test_a_project_that_begins_with_a_setting_is_trusted(brim: Brim) -> None:
     (brim.cwd / ".git").mkdir()
     assert brim("config", "set", "tiers.full", "0.8", "--project").code == 0
-    ran = brim("learn", "--right", "Use uv, never pip.")
+    ran = brim("learn", "Use uv, never pip.")
     assert (ran.code, ran.err) == (0, "")
     assert (brim.cwd / ".brim" / ".gitignore").exists()
     assert brim("rules", "trust", "--list", "--json").json["projects"]

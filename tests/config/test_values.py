@@ -150,7 +150,7 @@ def test_a_flag_outranks_everything_and_is_named(places: Places) -> None:
 
 @pytest.mark.parametrize("given", [-1, "-1", "2k", 1.5, True])
 def test_a_wrong_flag_is_an_error_that_names_it(places: Places, given: object) -> None:
-    with pytest.raises(InputError, match=r"^--tokens must be"):
+    with pytest.raises(InputError, match=r"^--token-budget must be"):
         load(places.environ, None, {"token_budget.default": given})
 
 

@@ -58,9 +58,9 @@ def test_hooks_are_paused_and_resumed(pages: Pages) -> None:
     pages.world.brim("init", "--agent", "claude")
     assert pages.post("/pause", **{"for": "30m"}).status == 303
     assert "Resume the hooks" in pages.get("/").text
-    assert pages.world.json("status")["paused"] is True
+    assert pages.world.json()["paused"] is True
     pages.post("/pause", **{"for": "resume"})
-    assert pages.world.json("status")["paused"] is False
+    assert pages.world.json()["paused"] is False
     assert pages.post("/pause", **{"for": "soon"}).status == 400
 
 
