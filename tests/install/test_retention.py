@@ -16,6 +16,7 @@ from brim.install.retention import prune
 from brim.scratch import ScratchWriter
 from brim.spend.account import Account
 from brim.store import open_ledger, open_store
+from brim.store.backup import create
 from brim.store.events import RECENT, Event
 from brim.store.store import Store
 from brim.store.trust import allow, is_allowed, user_secret
@@ -168,7 +169,7 @@ def test_requests_become_sums_and_limits_and_open_reservations_stay(used: Brim) 
 
 def test_unfinished_files_and_replaced_stores_go_and_backups_stay(used: Brim) -> None:
     home, old = used.home / ".brim", time.time() - COPIES - DAY
-    backup = Path(used("backup", "create", "--user", "--json").json["file"])
+    backup = Path(create(str(home / "brim.db"), str(home / "backups" / "mine.db")))
     for path in (home / "brim.db.bak", home / "x.json.0123.tmp", backup):
         path.touch()
         os.utime(path, (old, old))
