@@ -212,7 +212,7 @@ def hook(place: Path, environ: dict[str, str], number: int, event: str, **fields
 
 def whole_in(text: str, rules: tuple[Behavior, ...]) -> set[str]:
     """Return the ids of *rules* that *text* has whole."""
-    return {rule.id for rule in rules if item_text(rule, Tier.FULL, "markdown") in text}
+    return {rule.id for rule in rules if item_text(rule, Tier.FULL) in text}
 
 
 def tokens_of(text: str) -> int:
@@ -232,7 +232,7 @@ def peer(projects: list[Project], choose: Callable[[Project, Situation], list[Be
         for each in project.situations:
             told, taken = set(), 0
             for rule in choose(project, each):
-                cost = tokens_of(item_text(rule, Tier.FULL, "markdown"))
+                cost = tokens_of(item_text(rule, Tier.FULL))
                 if room is None or taken + cost <= room:
                     told.add(rule.id)
                     taken += cost

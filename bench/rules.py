@@ -12,7 +12,7 @@ from brim.injection import StoredCosts, Tier
 from brim.injection.text import item_text
 from brim.tokens import counter_for
 
-FORMAT, ENCODING = "markdown", "o200k_base"
+ENCODING = "o200k_base"
 TEXTS = 1_000
 """How many different texts there are; above that they repeat, so that making them takes no longer than planning."""
 KINDS = {"directive": 45, "procedure": 20, "preference": 20, "workflow": 5, "episodic": 10}
@@ -99,9 +99,9 @@ def make(number: int, seed: int) -> Made:
         behaviors.append(made)
         pairs.append((made.id, activation if activation >= 0.05 else 0.0))
         for tier in (Tier.FULL, Tier.SUMMARY, Tier.NAME_ONLY):
-            items[made.id, tier.value] = _cost(item_text(made, tier, FORMAT))
+            items[made.id, tier.value] = _cost(item_text(made, tier))
     rng.shuffle(pairs)
-    return behaviors, pairs, StoredCosts(items, FORMAT, encoding=ENCODING)
+    return behaviors, pairs, StoredCosts(items, encoding=ENCODING)
 
 
 @cache

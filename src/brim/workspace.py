@@ -285,11 +285,6 @@ class Workspace:
                 self._use_right(models)
         return config
 
-    def near_duplicate(self, scope: str) -> float:
-        """Return the similarity at which two rules of *scope* say the same; a project sets it for its own rules."""
-        similarity: float = (self.config if scope == "project" else self.config.yours)["behaviors.near_duplicate"]
-        return similarity
-
     def _use_right(self, models: Mapping[str, Any]) -> None:
         """Use those of *models* that are right."""
         from brim.models.overrides import use

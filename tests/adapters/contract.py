@@ -12,14 +12,14 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
-from brim.errors import DoesNotFit, LimitReached
+from brim.errors import BrimError, DoesNotFit, LimitReached
 from brim.store import open_ledger
 from tests.adapters.model import Model, parallel
 
@@ -41,6 +41,9 @@ Read = Callable[[str], str]
 class Agent:
     """An agent of some framework that has brim inside: it calls ``read_file`` until the model says something else."""
 
+    more: Mapping[str, Any] = {}
+    """What each request asks for besides, as the framework calls it."""
+
     def run(self, task: str, read_file: Read, *, stream: bool) -> str:
         """Run one conversation to its end, and return what the model said last."""
         raise NotImplementedError
@@ -61,6 +64,17 @@ def contents(path: str) -> str:
     return f"# {path}\n" + "value = compute(value, 17)\n" * (8 + 16 * (sum(path.encode()) % 5))
 
 
+ANSWER: dict[str, Any] = {
+    "type": "object",
+    "properties": {"line": {"type": "integer", "description": "The line of the bug."}},
+    "required": ["line"],
+    "additionalProperties": False,
+}
+"""The schema of an answer."""
+NOT_JSON: dict[str, Any] = {"extra_body": {"user": object()}}
+"""What no SDK can write as JSON."""
+
+
 class Failed(Exception):
     """A tool of the caller's failed."""
 
@@ -72,6 +86,12 @@ class Contract:
     model_name: ClassVar[str] = "gpt-4o"
     ways_with_thinking: ClassVar[tuple[str, ...]] = WAYS
     """The ways in which the agent sends thinking back."""
+    answer_schema: ClassVar[Mapping[str, Any]]
+    """How an agent asks for an answer that follows a schema."""
+    named_tool: ClassVar[Mapping[str, Any]]
+    """How an agent asks for a call of ``read_file``."""
+    unsendable: ClassVar[Mapping[str, Mapping[str, Any]]]
+    """What an agent asks for that its framework or its SDK refuses before anything is sent, by what is wrong."""
 
     def agent(self, url: str, **settings: Any) -> Agent:
         """Return an agent that sends requests to *url*; *settings* are those of the adapter."""
@@ -135,6 +155,23 @@ class Contract:
         assert status.reserved == 0
         assert status.spent == model.spent
 
+    def counted(self, model: Model, way: str, more: Mapping[str, Any]) -> int:
+        """Return the tokens that brim counts for the first request of an agent that asks for *more*."""
+        agent = self.agent(model.url, target=20, max_output=MAX_OUTPUT)
+        agent.more = more
+        with pytest.raises(Exception) as raised:  # noqa: PT011
+            self.go(agent, way)
+        refused = found_in(raised.value, DoesNotFit)
+        assert isinstance(refused, DoesNotFit)
+        fitted: Any = refused.fitted
+        return int(fitted.tokens)
+
+    def test_the_schema_of_an_answer_is_counted(self, model: Model, way: str) -> None:
+        assert self.counted(model, way, self.answer_schema) > self.counted(model, way, {}) + 10
+
+    def test_the_choice_of_a_tool_is_counted(self, model: Model, way: str) -> None:
+        assert self.counted(model, way, self.named_tool) > self.counted(model, way, {})
+
     def test_many_turns_with_parallel_tools(self, model: Model, ledger: Any, way: str) -> None:
         model.script = parallel(TURNS)
         read: list[str] = []
@@ -186,6 +223,16 @@ class Contract:
         with pytest.raises(Exception):  # noqa: B017, PT011 (the framework's own)
             self.go(agent, way)
         assert ledger.status(SCOPE).reserved == ledger.status(SCOPE).spent == 0
+
+    def test_an_error_before_anything_is_sent_costs_nothing(self, model: Model, ledger: Any, way: str) -> None:
+        for problem, more in self.unsendable.items():
+            agent = self.made(model, ledger)
+            agent.more = more
+            with pytest.raises(Exception) as raised:  # noqa: PT011 (the framework's own)
+                self.go(agent, way)
+            assert found_in(raised.value, BrimError) is None, problem
+            assert model.requests == [], problem
+            assert ledger.status(SCOPE).reserved == ledger.status(SCOPE).spent == 0, problem
 
     def test_an_exception_in_the_caller(self, model: Model, ledger: Any, way: str) -> None:
         def failing(path: str) -> str:

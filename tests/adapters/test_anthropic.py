@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import anthropic
 import pytest
 
 from brim.adapters.anthropic import brim_middleware
 from brim.behaviors import Behavior
-from brim.errors import LimitReached
+from brim.errors import LimitReached, UnknownPrice
 from brim.guard import Guard
-from tests.adapters.contract import MAX_OUTPUT, SYSTEM, TASK, Agent, Contract, Read, said_by_program
+from tests.adapters.contract import ANSWER, MAX_OUTPUT, NOT_JSON, SYSTEM, TASK, Agent, Contract, Read, said_by_program
 from tests.adapters.model import TOOL, Model, parallel
 
 pytestmark = pytest.mark.filterwarnings("ignore:The model:DeprecationWarning")
@@ -34,7 +34,7 @@ class ClaudeAgent(Agent):
 
     def asked(self, messages: list[Any]) -> dict[str, Any]:
         about = {"system": SYSTEM, "tools": TOOLS, "max_tokens": MAX_OUTPUT}
-        return {"model": self.name, "messages": messages, **about}
+        return {"model": self.name, "messages": messages, **about, **self.more}
 
     def go_on(self, messages: list[Any], response: Any, read_file: Read) -> str:
         messages.append({"role": "assistant", "content": response.content})
@@ -78,6 +78,13 @@ class ClaudeAgent(Agent):
 
 
 class TestMessages(Contract):
+    answer_schema: ClassVar[dict[str, Any]] = {"output_config": {"format": {"type": "json_schema", "schema": ANSWER}}}
+    named_tool: ClassVar[dict[str, Any]] = {"tool_choice": {"type": "tool", "name": TOOL}}
+    unsendable: ClassVar[dict[str, Any]] = {
+        "a body that isn't JSON": NOT_JSON,
+        "a header that HTTP doesn't allow": {"extra_headers": {"x-trace": "one\ntwo"}},
+    }
+
     def agent(self, url: str, **settings: Any) -> Agent:
         return ClaudeAgent(url, **settings)
 
@@ -132,6 +139,24 @@ def test_tokens_can_be_counted_when_the_limit_is_spent(model: Model) -> None:
     assert model.requests == []
     with pytest.raises(anthropic.NotFoundError):  # it was sent: this model has no such endpoint
         guarded.messages.count_tokens(model=MODEL, messages=HELLO)
+
+
+def test_regions_and_tools_of_the_provider_are_reserved_for(model: Model) -> None:
+    about: Any = {"model": "claude-sonnet-4-6", "messages": HELLO, "max_tokens": 1_000}
+
+    def reserved(**more: Any) -> int:
+        with pytest.raises(LimitReached) as refused:
+            client(model, limit_usd=0).messages.create(**about, **more)
+        return refused.value.amount
+
+    def search(**more: Any) -> dict[str, Any]:
+        return {"tools": [{"type": "web_search_20250305", "name": "web_search", **more}]}
+
+    assert reserved(extra_body={"inference_geo": "us"}) > reserved()
+    assert reserved(**search(max_uses=2)) >= reserved() + 20_000  # a search costs a cent
+    with pytest.raises(UnknownPrice, match="max_uses"):
+        client(model, limit_usd=100).messages.create(**about, **search())
+    assert model.requests == []
 
 
 def test_rules_are_told_in_the_system_prompt(model: Model) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,6 +14,7 @@ if os.environ.get("BRIM_ADAPTER") != "langchain":
     pytest.skip("LangChain is tested in an environment of its own: scripts/adapters langchain", allow_module_level=True)
 
 from langchain.agents import create_agent
+from langchain.agents.middleware import AgentMiddleware
 from langchain.agents.structured_output import ProviderStrategy, StructuredOutputValidationError
 from langchain.tools import ToolRuntime, tool
 from langchain_anthropic import ChatAnthropic
@@ -30,8 +31,42 @@ from brim.behaviors import Behavior
 from brim.errors import InputError
 from brim.store import open_ledger
 from brim.tokens import counter_for
-from tests.adapters.contract import SYSTEM, TASK, WINDOW, Agent, Contract, Read, contents, said_by_program
+from tests.adapters.contract import NOT_JSON, SYSTEM, TASK, WINDOW, Agent, Contract, Read, contents, said_by_program
 from tests.adapters.model import Model, parallel
+
+
+class Bug(BaseModel):
+    """What was found."""
+
+    line: int
+
+
+class Choosing(AgentMiddleware[Any, Any, Any]):
+    """Asks the model for more."""
+
+    def __init__(self, more: Mapping[str, Any]) -> None:
+        super().__init__()
+        self.more = more
+
+    def wrap_model_call(self, request: Any, handler: Any) -> Any:
+        return handler(request.override(**self.more))
+
+    async def awrap_model_call(self, request: Any, handler: Any) -> Any:
+        return await handler(request.override(**self.more))
+
+
+class Asking(Contract):
+    """What the agents of the contract ask for."""
+
+    answer_schema: ClassVar[dict[str, Any]] = {"response_format": ProviderStrategy(Bug)}
+    named_tool: ClassVar[dict[str, Any]] = {"tool_choice": "read_file"}
+    unsendable: ClassVar[dict[str, Any]] = {
+        "a body that isn't JSON": {"model_settings": NOT_JSON},
+        "a parameter that the SDK doesn't take": {"model_settings": {"nonsense": 1}},
+        "a parameter that LangChain doesn't take": {"model_settings": {"metadata": {"a": 1}}},
+        "an image without data": {"messages": [HumanMessage([{"type": "image", "url": object()}])]},
+        "a setting that is given twice": {"model_settings": {"tool_choice": "auto"}},
+    }
 
 
 class LangChainAgent(Agent):
@@ -40,7 +75,8 @@ class LangChainAgent(Agent):
 
     def made(self, read_file: Read) -> Any:
         tool = StructuredTool.from_function(read_file, name="read_file", description="Reads a file.")
-        return create_agent(self.model, [tool], system_prompt=SYSTEM, middleware=[self.middleware])
+        about: Any = {"system_prompt": SYSTEM, "middleware": [Choosing(self.more), self.middleware]}
+        return create_agent(self.model, [tool], **about)
 
     def run(self, task: str, read_file: Read, *, stream: bool) -> str:
         given: Any = {"messages": [("user", task)]}
@@ -64,13 +100,13 @@ class LangChainAgent(Agent):
 ABOUT: Any = {"recursion_limit": 200}
 
 
-class TestChat(Contract):
+class TestChat(Asking):
     def agent(self, url: str, **settings: Any) -> Agent:
         about: Any = {"base_url": f"{url}/v1", "api_key": "none", "stream_usage": True}
         return LangChainAgent(ChatOpenAI(model="gpt-4o", **about), **settings)
 
 
-class TestResponses(Contract):
+class TestResponses(Asking):
     ways: ClassVar[tuple[str, ...]] = ("plain", "async-stream")
 
     def agent(self, url: str, **settings: Any) -> Agent:
@@ -78,7 +114,7 @@ class TestResponses(Contract):
         return LangChainAgent(ChatOpenAI(model="gpt-4o", **about), **settings)
 
 
-class TestAnthropic(Contract):
+class TestAnthropic(Asking):
     ways: ClassVar[tuple[str, ...]] = ("plain", "async-stream")
     model_name: ClassVar[str] = "claude-sonnet-4-6"
 
@@ -151,10 +187,6 @@ def test_rules_are_told_in_the_system_prompt(model: Model) -> None:
     assert said["role"] == "system"
     assert said["content"].startswith(SYSTEM)
     assert "Install packages with uv." in said["content"]
-
-
-class Bug(BaseModel):
-    line: int
 
 
 def test_an_answer_that_is_not_valid_is_paid(model: Model) -> None:

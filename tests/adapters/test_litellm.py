@@ -16,7 +16,7 @@ import urllib.request
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -31,7 +31,7 @@ from brim.adapters.litellm import BrimLogger, wrap
 from brim.errors import InputError
 from brim.guard import Guard
 from brim.store import open_ledger
-from tests.adapters.contract import SYSTEM, TASK, Agent, Contract, Read, found_in, said_by_program
+from tests.adapters.contract import ANSWER, NOT_JSON, SYSTEM, TASK, Agent, Contract, Read, found_in, said_by_program
 from tests.adapters.model import TOOL, Model, parallel
 
 pytestmark = pytest.mark.filterwarnings(
@@ -41,6 +41,17 @@ pytestmark = pytest.mark.filterwarnings(
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}}
 TOOLS: list[Any] = [{"type": "function", "function": {"name": TOOL, "parameters": SCHEMA}}]
 HELLO: list[Any] = [{"role": "user", "content": TASK}]
+ANSWER_SCHEMA: dict[str, Any] = {
+    "response_format": {"type": "json_schema", "json_schema": {"name": "bug", "schema": ANSWER}}
+}
+UNSENDABLE: dict[str, Any] = {
+    "a body that isn't JSON": NOT_JSON,
+    "a message that LiteLLM doesn't know": {
+        "messages": [{"role": "user", "content": [{"type": "nonsense", "nonsense": object()}]}]
+    },
+    "a parameter that LiteLLM doesn't take": {"tool_choice": object()},
+}
+NAMED_TOOL: dict[str, Any] = {"tool_choice": {"type": "function", "function": {"name": TOOL}}}
 
 
 async def at_rest(guard: Guard) -> None:
@@ -68,7 +79,7 @@ class LiteAgent(Agent):
 
     def asked(self, messages: list[Any], stream: bool) -> dict[str, Any]:
         about = {"api_base": f"{self.url}/v1", "api_key": "x", "stream": stream, "tools": TOOLS}
-        return {"model": self.name, "messages": messages, **about}
+        return {"model": self.name, "messages": messages, **about, **self.more}
 
     def begin(self, task: str) -> list[Any]:
         return [{"role": "system", "content": SYSTEM}, {"role": "user", "content": task}]
@@ -141,11 +152,18 @@ def model() -> Iterator[Model]:
 
 
 class TestChat(Contract):
+    answer_schema: ClassVar[dict[str, Any]] = ANSWER_SCHEMA
+    named_tool: ClassVar[dict[str, Any]] = NAMED_TOOL
+    unsendable: ClassVar[dict[str, Any]] = UNSENDABLE
+
     def agent(self, url: str, **settings: Any) -> Agent:
         return LiteAgent(url, **settings)
 
 
 class TestLogger(Contract):
+    answer_schema: ClassVar[dict[str, Any]] = ANSWER_SCHEMA
+    named_tool: ClassVar[dict[str, Any]] = NAMED_TOOL
+    unsendable: ClassVar[dict[str, Any]] = UNSENDABLE
     ways = ("async", "async-stream")
 
     def agent(self, url: str, **settings: Any) -> Agent:
@@ -153,6 +171,9 @@ class TestLogger(Contract):
 
 
 class TestClaude(Contract):
+    answer_schema: ClassVar[dict[str, Any]] = ANSWER_SCHEMA
+    named_tool: ClassVar[dict[str, Any]] = NAMED_TOOL
+    unsendable: ClassVar[dict[str, Any]] = UNSENDABLE
     ways_with_thinking = ("plain", "async")  # this agent adds up the texts and calls of a stream, and nothing else
 
     def agent(self, url: str, **settings: Any) -> Agent:

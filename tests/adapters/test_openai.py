@@ -4,17 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import openai
 import pytest
 
 from brim.adapters.openai import wrap
 from brim.behaviors import Behavior
-from brim.errors import InputError, LimitReached
+from brim.errors import InputError, LimitReached, UnknownPrice
 from brim.guard import Guard
-from tests.adapters.contract import MAX_OUTPUT, SCOPE, SYSTEM, TARGET, TASK, Agent, Contract, Read, said_by_program
+from tests.adapters.contract import (
+    ANSWER,
+    MAX_OUTPUT,
+    NOT_JSON,
+    SCOPE,
+    SYSTEM,
+    TARGET,
+    TASK,
+    Agent,
+    Contract,
+    Read,
+    said_by_program,
+)
 from tests.adapters.model import TOOL, Model, parallel
 
 SCHEMA = {
@@ -42,7 +56,7 @@ class ChatAgent(Agent):
         self.client, self.later = clients(url, **settings)
 
     def asked(self, messages: list[Any]) -> dict[str, Any]:
-        return {"model": "gpt-4o", "messages": messages, "tools": CHAT_TOOLS}
+        return {"model": "gpt-4o", "messages": messages, "tools": CHAT_TOOLS, **self.more}
 
     def begin(self, task: str) -> list[Any]:
         return [{"role": "system", "content": SYSTEM}, {"role": "user", "content": task}]
@@ -95,7 +109,8 @@ class ItemAgent(Agent):
         self.client, self.later = clients(url, **settings)
 
     def asked(self, items: list[Any]) -> dict[str, Any]:
-        return {"model": "gpt-4o", "input": items, "instructions": SYSTEM, "tools": ITEM_TOOLS, "store": False}
+        about = {"input": items, "instructions": SYSTEM, "tools": ITEM_TOOLS, "store": False}
+        return {"model": "gpt-4o", **about, **self.more}
 
     def go_on(self, items: list[Any], response: Any, read_file: Read) -> str:
         items += response.output
@@ -137,11 +152,29 @@ class ItemAgent(Agent):
 
 
 class TestChat(Contract):
+    answer_schema: ClassVar[dict[str, Any]] = {
+        "response_format": {"type": "json_schema", "json_schema": {"name": "bug", "schema": ANSWER}}
+    }
+    named_tool: ClassVar[dict[str, Any]] = {"tool_choice": {"type": "function", "function": {"name": TOOL}}}
+    unsendable: ClassVar[dict[str, Any]] = {
+        "a body that isn't JSON": NOT_JSON,
+        "a header that HTTP doesn't allow": {"extra_headers": {"x-trace": "one\ntwo"}},
+    }
+
     def agent(self, url: str, **settings: Any) -> Agent:
         return ChatAgent(url, **settings)
 
 
 class TestResponses(Contract):
+    answer_schema: ClassVar[dict[str, Any]] = {
+        "text": {"format": {"type": "json_schema", "name": "bug", "schema": ANSWER}}
+    }
+    named_tool: ClassVar[dict[str, Any]] = {"tool_choice": {"type": "function", "name": TOOL}}
+    unsendable: ClassVar[dict[str, Any]] = {
+        "a body that isn't JSON": NOT_JSON,
+        "a header that HTTP doesn't allow": {"extra_headers": {"x-trace": "one\ntwo"}},
+    }
+
     def agent(self, url: str, **settings: Any) -> Agent:
         return ItemAgent(url, **settings)
 
@@ -177,19 +210,6 @@ def test_chunks_of_a_plain_stream_all_have_a_choice(model: Model) -> None:
     assert asked[-1].usage is not None  # who asks for usage gets it
 
 
-def test_a_raw_response_is_settled(model: Model) -> None:
-    guard = Guard("gpt-4o", limit_usd=1)
-    wrapped = client(model, guard)
-    raw = wrapped.chat.completions.with_raw_response.create(model="gpt-4o", messages=HELLO)
-    assert raw.parse().choices[0].message.content == "Done."
-    with wrapped.responses.with_streaming_response.create(model="gpt-4o", input=TASK) as streamed:
-        assert streamed.parse().output_text == "Done."
-    status = guard.status()
-    assert status is not None
-    assert (status.spent, status.reserved) == (model.spent, 0)
-    assert len(model.answered) == 2
-
-
 def test_a_client_with_other_options_is_guarded_too(model: Model) -> None:
     wrapped = client(model, limit_usd="0.0001", max_output=500).with_options(timeout=5).copy(max_retries=0)
     assert wrapped.max_retries == 0
@@ -217,6 +237,21 @@ def test_the_longest_answers_are_reserved_for(model: Model) -> None:
     assert reserved(max_tokens=1_000) > 10_000  # 1,000 tokens of output at 10 dollars per million
     assert reserved(max_tokens=1_000, n=3) > 30_000
     assert reserved() > 160_000  # 16,384 is the most that it writes
+
+
+def test_tiers_and_tools_of_the_provider_are_reserved_for(model: Model) -> None:
+    def reserved(**more: Any) -> int:
+        with pytest.raises(LimitReached) as refused:
+            client(model, limit_usd=0).responses.create(model="gpt-5", input=TASK, max_output_tokens=1_000, **more)
+        return refused.value.amount
+
+    assert reserved(service_tier="priority") > 1.5 * reserved()
+    searching: Any = {"tools": [{"type": "web_search"}]}
+    assert reserved(**searching, max_tool_calls=2) >= reserved() + 20_000  # a search costs a cent
+    assert reserved(**searching, extra_body={"max_tool_calls": 2}) == reserved(**searching, max_tool_calls=2)
+    with pytest.raises(UnknownPrice, match="max_tool_calls"):
+        client(model, limit_usd=100).responses.create(model="gpt-5", input=TASK, **searching)
+    assert model.requests == []
 
 
 def test_what_the_provider_keeps_is_sent_as_it_is_and_reserved_for(model: Model) -> None:
@@ -284,13 +319,130 @@ def test_the_program_of_the_page_runs(model: Model, tmp_path: Path) -> None:
     assert len(model.answered) == 4
 
 
-def test_options_of_a_stream_are_kept_and_usage_is_asked_for(model: Model) -> None:
+@pytest.mark.parametrize(
+    "options",
+    [{"include_obfuscation": False}, {"include_usage": False}, {"include_obfuscation": False, "include_usage": True}],
+)
+@pytest.mark.parametrize("is_extra", [False, True])
+def test_options_of_a_stream_are_kept_and_usage_is_asked_for(
+    model: Model, options: dict[str, bool], is_extra: bool
+) -> None:
     guard = Guard("gpt-4o", limit_usd=1)
-    client = wrap(openai.OpenAI(base_url=f"{model.url}/v1", api_key="x"), guard)
     about: Any = {"model": "gpt-4o", "messages": HELLO, "stream": True}
-    chunks = list(client.chat.completions.create(**about, stream_options={"include_obfuscation": False}))
-    assert model.answered[-1].body["stream_options"] == {"include_obfuscation": False, "include_usage": True}
-    assert all(chunk.choices for chunk in chunks)  # the caller didn't ask for the chunk with the usage
-    found = guard.status()
-    assert found is not None
-    assert (found.reserved, found.spent) == (0, model.spent)
+    given: Any = {"stream_options": options}
+    more: Any = {"extra_body": given} if is_extra else given
+    chunks = list(client(model, guard).chat.completions.create(**about, **more))
+    assert model.answered[-1].body["stream_options"] == {**options, "include_usage": True}
+    asked_for_usage = options.get("include_usage", False)
+    assert all(chunk.choices for chunk in chunks) is not asked_for_usage
+    assert spent_and_reserved(guard) == (model.spent, 0)
+
+
+APIS = ("chat", "responses")
+
+
+def request_of(api: str, *, stream: bool) -> dict[str, Any]:
+    content: dict[str, Any] = {"messages": HELLO} if api == "chat" else {"input": TASK}
+    return {"model": "gpt-4o", "stream": stream, **content}
+
+
+def endpoint(wrapped: Any, api: str) -> Any:
+    return wrapped.chat.completions if api == "chat" else wrapped.responses
+
+
+def spent_and_reserved(guard: Guard) -> tuple[int, int]:
+    status = guard.status()
+    assert status is not None
+    return status.spent, status.reserved
+
+
+READERS: dict[str, Callable[[Any], Any]] = {
+    "bytes": lambda response: list(response.iter_bytes()),
+    "text": lambda response: list(response.iter_text()),
+    "lines": lambda response: list(response.iter_lines()),
+    "all at once": lambda response: response.read(),
+    "parsed": lambda response: list(response.parse()),
+}
+"""How the caller of ``with_streaming_response`` may read a stream."""
+ASYNC_READERS: dict[str, Callable[[Any], Any]] = {
+    "bytes": lambda response: response.iter_bytes(),
+    "text": lambda response: response.iter_text(),
+    "lines": lambda response: response.iter_lines(),
+}
+
+
+@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("reader", READERS)
+def test_a_streaming_response_is_settled_however_it_is_read(model: Model, api: str, reader: str) -> None:
+    guard = Guard("gpt-4o", limit_usd=1)
+    raw = endpoint(client(model, guard), api).with_streaming_response
+    with raw.create(**request_of(api, stream=True)) as response:
+        assert "Done." in str(READERS[reader](response))
+    assert spent_and_reserved(guard) == (model.spent, 0)
+    assert model.spent > 0
+
+
+@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("reader", [*ASYNC_READERS, "all at once", "parsed"])
+def test_an_async_streaming_response_is_settled_however_it_is_read(model: Model, api: str, reader: str) -> None:
+    guard = Guard("gpt-4o", limit_usd=1)
+
+    async def parts(response: Any) -> list[Any]:
+        if reader == "all at once":
+            return [await response.read()]
+        stream = await response.parse() if reader == "parsed" else ASYNC_READERS[reader](response)
+        return [part async for part in stream]
+
+    async def main() -> str:
+        about: Any = {"base_url": f"{model.url}/v1", "api_key": "x"}
+        async with wrap(openai.AsyncOpenAI(**about), guard) as wrapped:
+            raw = endpoint(wrapped, api).with_streaming_response
+            async with raw.create(**request_of(api, stream=True)) as response:
+                return str(await parts(response))
+
+    assert "Done." in asyncio.run(main())
+    assert spent_and_reserved(guard) == (model.spent, 0)
+    assert model.spent > 0
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_a_streaming_response_that_is_not_read_warns(model: Model, api: str) -> None:
+    guard = Guard("gpt-4o", limit_usd=1)
+    raw = endpoint(client(model, guard), api).with_streaming_response
+    with (
+        pytest.warns(UserWarning, match="closed before its usage came, so its money stays reserved"),
+        raw.create(**request_of(api, stream=True)),
+    ):
+        pass
+    spent, reserved = spent_and_reserved(guard)
+    assert reserved > 0 == spent
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_an_async_streaming_response_that_is_not_read_warns(model: Model, api: str) -> None:
+    guard = Guard("gpt-4o", limit_usd=1)
+
+    async def main() -> None:
+        about: Any = {"base_url": f"{model.url}/v1", "api_key": "x"}
+        async with wrap(openai.AsyncOpenAI(**about), guard) as wrapped:
+            raw = endpoint(wrapped, api).with_streaming_response
+            async with raw.create(**request_of(api, stream=True)):
+                pass
+
+    with pytest.warns(UserWarning, match="closed before its usage came, so its money stays reserved"):
+        asyncio.run(main())
+    spent, reserved = spent_and_reserved(guard)
+    assert reserved > 0 == spent
+
+
+@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("way", ["with_raw_response", "with_streaming_response"])
+def test_a_raw_response_is_settled_when_it_is_parsed(model: Model, api: str, stream: bool, way: str) -> None:
+    guard = Guard("gpt-4o", limit_usd=1)
+    raw = getattr(endpoint(client(model, guard), api), way).create(**request_of(api, stream=stream))
+    with raw if way == "with_streaming_response" else nullcontext(raw) as response:
+        answer = response.parse()
+        assert "Done." in str(list(answer) if stream else answer)
+    assert spent_and_reserved(guard) == (model.spent, 0)
+    assert model.spent > 0

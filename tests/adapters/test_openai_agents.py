@@ -26,7 +26,7 @@ from brim.adapters.openai_agents import brim_run_config
 from brim.behaviors import Behavior
 from brim.errors import InputError
 from brim.store import open_ledger
-from tests.adapters.contract import SYSTEM, TASK, WINDOW, Agent, Contract, Read, contents, said_by_program
+from tests.adapters.contract import NOT_JSON, SYSTEM, TASK, WINDOW, Agent, Contract, Read, contents, said_by_program
 from tests.adapters.model import Model, parallel
 
 CLIENT: ContextVar[AsyncOpenAI] = ContextVar("client")
@@ -40,6 +40,24 @@ class Provider(agents.ModelProvider):
     def get_model(self, model_name: str | None) -> Any:
         provider = OpenAIProvider(openai_client=CLIENT.get(), use_responses=self.use_responses)
         return provider.get_model(model_name)
+
+
+class Bug(BaseModel):
+    """What was found."""
+
+    line: int
+
+
+class Asking(Contract):
+    """What the agents of the contract ask for."""
+
+    answer_schema: ClassVar[dict[str, Any]] = {"output_type": Bug}
+    named_tool: ClassVar[dict[str, Any]] = {"model_settings": agents.ModelSettings(tool_choice="read_file")}
+    unsendable: ClassVar[dict[str, Any]] = {
+        "a body that isn't JSON": {"model_settings": agents.ModelSettings(extra_body=NOT_JSON["extra_body"])},
+        "a parameter that the SDK doesn't take": {"model_settings": agents.ModelSettings(extra_args={"nonsense": 1})},
+        "a parameter that is given twice": {"model_settings": agents.ModelSettings(extra_args={"model": "gpt-5"})},
+    }
 
 
 class SdkAgent(Agent):
@@ -63,7 +81,8 @@ class SdkAgent(Agent):
             return read_file(path)
 
         tool = agents.function_tool(reads, name_override="read_file", failure_error_function=None)
-        return agents.Agent(name="reader", instructions=SYSTEM, model="gpt-4o", tools=[tool])
+        about: Any = {"instructions": SYSTEM, "model": "gpt-4o", **self.more}
+        return agents.Agent(name="reader", tools=[tool], **about)
 
     def run(self, task: str, read_file: Read, *, stream: bool) -> str:
         loop = asyncio.new_event_loop()
@@ -89,14 +108,14 @@ class SdkAgent(Agent):
             return str(streamed.final_output)
 
 
-class TestResponses(Contract):
+class TestResponses(Asking):
     ways: ClassVar[tuple[str, ...]] = ("plain", "async", "async-stream")
 
     def agent(self, url: str, **settings: Any) -> Agent:
         return SdkAgent(url, True, **settings)
 
 
-class TestChat(Contract):
+class TestChat(Asking):
     ways: ClassVar[tuple[str, ...]] = ("plain", "async", "async-stream")
 
     def agent(self, url: str, **settings: Any) -> Agent:
@@ -238,9 +257,6 @@ def test_a_stream_without_usage_keeps_its_reservation_and_its_answer(model: Mode
 
 
 def test_an_answer_that_must_follow_a_schema(model: Model) -> None:
-    class Bug(BaseModel):
-        line: int
-
     model.script = lambda _: ['{"line": 7}']
     agent = started(model, limit_usd=1, max_output=500)
     reader = agents.Agent(name="reader", model="gpt-4o", output_type=Bug)

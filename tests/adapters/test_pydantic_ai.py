@@ -28,10 +28,43 @@ from brim.behaviors import Behavior
 from brim.errors import InputError, UnknownPrice
 from brim.models import cost
 from brim.store import open_ledger
-from tests.adapters.contract import SYSTEM, TASK, WINDOW, Agent, Contract, Failed, Read, contents, said_by_program
+from tests.adapters.contract import (
+    NOT_JSON,
+    SYSTEM,
+    TASK,
+    WINDOW,
+    Agent,
+    Contract,
+    Failed,
+    Read,
+    contents,
+    said_by_program,
+)
 from tests.adapters.model import Model, parallel
 
 pytestmark = pytest.mark.usefixtures("left_open")
+
+
+class Bug(BaseModel):
+    """What was found."""
+
+    line: int
+
+
+class Asking(Contract):
+    """What the agents of the contract ask for."""
+
+    answer_schema: ClassVar[dict[str, Any]] = {"output_type": pydantic_ai.NativeOutput(Bug)}
+    named_tool: ClassVar[dict[str, Any]] = {"model_settings": lambda _: {"tool_choice": ["read_file"]}}
+    unsendable: ClassVar[dict[str, Any]] = {
+        "a body that isn't JSON": {"model_settings": NOT_JSON},
+        "a tool that doesn't exist": {"model_settings": lambda _: {"tool_choice": ["nonsense"]}},
+    }
+
+
+def list_files() -> str:
+    """Lists the files."""
+    return "src/a.py"
 
 
 class PydanticAgent(Agent):
@@ -39,8 +72,10 @@ class PydanticAgent(Agent):
         self.model, self.brim = model, Brim(**settings)
 
     def made(self, read_file: Read) -> Any:
-        agent: Any = pydantic_ai.Agent(self.model(), instructions=SYSTEM, capabilities=[self.brim])
+        about: Any = {"instructions": SYSTEM, "capabilities": [self.brim], **self.more}
+        agent: Any = pydantic_ai.Agent(self.model(), **about)
         agent.tool_plain(read_file, name="read_file", description="Reads a file.")
+        agent.tool_plain(list_files)  # one of two tools is chosen by its name, and the only one isn't
         return agent
 
     def run(self, task: str, read_file: Read, *, stream: bool) -> str:
@@ -57,14 +92,14 @@ async def watch(_: Any, events: AsyncIterable[Any]) -> None:
         pass
 
 
-class TestChat(Contract):
+class TestChat(Asking):
     def agent(self, url: str, **settings: Any) -> Agent:
         return PydanticAgent(
             lambda: OpenAIChatModel("gpt-4o", provider=OpenAIProvider(base_url=f"{url}/v1", api_key="none")), **settings
         )
 
 
-class TestResponses(Contract):
+class TestResponses(Asking):
     ways: ClassVar[tuple[str, ...]] = ("plain", "async-stream")
 
     def agent(self, url: str, **settings: Any) -> Agent:
@@ -74,7 +109,7 @@ class TestResponses(Contract):
         )
 
 
-class TestAnthropic(Contract):
+class TestAnthropic(Asking):
     ways: ClassVar[tuple[str, ...]] = ("plain", "async-stream")
     model_name: ClassVar[str] = "claude-sonnet-4-6"
 
@@ -195,9 +230,6 @@ def test_a_stream_that_is_left_keeps_its_reservation(model: Model) -> None:
 
 
 def test_an_answer_that_must_follow_a_schema(model: Model) -> None:
-    class Bug(BaseModel):
-        line: int
-
     model.script = lambda turn: [("final_result", {"line": 7})]
     brim = Brim(limit_usd=1, max_output=500)
     agent: Any = pydantic_ai.Agent(chat(model), output_type=Bug, capabilities=[brim])

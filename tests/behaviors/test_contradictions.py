@@ -11,18 +11,12 @@ from tests.texts import ANY_TEXT
 
 CONTRADICTING = [
     ("Use pnpm, not npm", "Use bun, not pnpm"),
-    ("Write in British English", "Use American English"),
     ("Never use semicolons", "Always use semicolons"),
-    ("Indent with 2 spaces", "Indent with 4 spaces"),
-    ("Lines have at most 80 characters", "Lines can be up to 120 characters long"),
-    ("Write commit messages in English", "Commit messages are in German"),
-    ("Lint before testing", "Test before linting"),
-    ("Ask before installing packages", "Install packages without asking"),
     ("Prefer composition over inheritance", "Prefer inheritance over composition"),
-    ("Verwende Tabs", "Verwende keine Tabs"),
-    ("Écris les commentaires en anglais", "Écris les commentaires en français"),
     ("Use yarn", "Use npm, not yarn"),
-    ("Use any mock in tests", "Never use mocks"),
+    ("Use `uv` instead of pip.", "Use pip"),
+    ("Don't commit the lock file.", "Commit the lock file. It's small."),
+    ("Never use mocks, use fakes", "Use mocks"),
 ]
 COMPATIBLE = [
     ("Use tabs in Go", "Use tabs in Makefiles"),
@@ -56,8 +50,8 @@ def rule(id: str, text: str, at: float, **fields: object) -> Behavior:
 
 def test_different_conditions_never_meet() -> None:
     python = rule("a", "Use tabs", 1.0, when={"language": "python"})
-    assert not find(rule("b", "Use spaces", 2.0, when={"language": "go"}), [python])
-    assert [each.other for each in find(rule("b", "Use spaces", 2.0), [python])] == [python]
+    assert not find(rule("b", "Never use tabs", 2.0, when={"language": "go"}), [python])
+    assert [each.other for each in find(rule("b", "Never use tabs", 2.0), [python])] == [python]
 
 
 def test_only_live_rules_count_and_the_newest_come_first() -> None:

@@ -174,7 +174,7 @@ def test_set_says_what_hides_the_value(brim: Brim) -> None:
     [
         (["token_budget.default", "2k"], "token_budget.default must be a whole number, not '2k'"),
         (["token_budget.default", "-5"], "token_budget.default must be 0 or more, not -5"),
-        (["injection.strategy", "best"], "injection.strategy must be one of lowest-first, level, optimal, not 'best'"),
+        (["mode", "best"], "mode must be one of auto, approximate, exact, api, not 'best'"),
         (["tiers.full", "0.2"], "tiers.full (0.2) is less than tiers.summary (0.3)"),
         (["models", "x"], "models is a mapping: write it into "),
         (["model", ""], "model must be a text, not ''"),

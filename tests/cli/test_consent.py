@@ -80,7 +80,7 @@ def test_nothing_is_invisible(brim: Brim, what: str) -> None:
     letter = INVISIBLE[what]
     text = f"Use{letter} uv."
     remember(brim, behavior("a", text=text, when={"branch": f"ma{letter}in"}), scope="project")
-    brim.configure(f"injection:\n  strategy: level\nmodel: 'gpt{letter if letter.isprintable() else ''}'\n")
+    brim.configure(f"injection:\n  fill: false\nmodel: 'gpt{letter if letter.isprintable() else ''}'\n")
     shown = brim("rules", "trust", "--dry-run").out
     assert letter not in shown
     assert shown.count(code(letter)) >= 2 + letter.isprintable()

@@ -37,14 +37,7 @@ def folder(brim: Brim, *, name: str = ".floop", broken: str = "") -> None:
     nodes = [node("l", "local"), node("g", "global"), node("n"), node("f", "local", "forgotten-behavior")]
     edges = [edge("l", "g", "requires"), edge("l", "n", "similar-to", 0.5), edge("n", "l", "similar-to", 0.7)]
     edges.append(edge("l", "gone", "requires"))
-    correction = {
-        "id": "c1",
-        "timestamp": TIME,
-        "agent_action": "Did a.",
-        "corrected_action": "Do b.",
-        "processed": False,
-    }
-    for file, records in (("nodes", nodes), ("edges", edges), ("corrections", [correction])):
+    for file, records in (("nodes", nodes), ("edges", edges)):
         brim.write(f"{name}/{file}.jsonl", "".join(json.dumps(each) + "\n" for each in records) + broken)
 
 
@@ -53,13 +46,12 @@ def test_everything_goes_where_its_scope_says(brim: Brim) -> None:
     folder(brim)
     ran = brim("rules", "import", ".", "--yes")
     assert ran.code == 0
-    assert ran.lines[0] == ".floop holds 5 rules, 3 connections"
-    assert ran.lines[-1] == "stored: 5 rules added, 2 connections"
+    assert ran.lines[0] == ".floop holds 4 rules, 3 connections"
+    assert ran.lines[-1] == "stored: 4 rules added, 2 connections"
     theirs, mine = recalled(brim, "project"), recalled(brim)
-    assert (set(theirs) > {"l", "n", "f"}, sorted(mine)) == (True, ["g"])
+    assert (sorted(theirs), sorted(mine)) == (["f", "l", "n"], ["g"])
     assert (mine["g"].usage.injected, mine["g"].provenance.source, mine["g"].tags) == (4, "floop", ("go",))
     assert theirs["f"].status.value == "forgotten"
-    assert [each.provenance.wrong for each in theirs.values() if each.status == "pending"] == ["Did a."]
     assert [(each.source, each.kind.value, each.weight) for each in edges_in(brim, "project")] == [
         ("l", "requires", 1.0),
         ("l", "similar-to", 0.7),
@@ -82,7 +74,7 @@ def test_without_a_project_all_goes_to_the_user_and_that_is_said(brim: Brim) -> 
     ran = brim("rules", "import", ".", "--yes")
     assert ran.code == 0
     assert "not in a project" in ran.err
-    assert set(recalled(brim)) > {"l", "g", "n", "f"}
+    assert set(recalled(brim)) == {"l", "g", "n", "f"}
 
 
 def test_what_belongs_to_every_project_is_read_from_the_home_folder(brim: Brim) -> None:
@@ -111,7 +103,7 @@ def test_nothing_is_stored_unasked(brim: Brim) -> None:
     assert (ran.code, "--yes" in ran.err, (brim.home / ".brim").exists()) == (1, True, False)
 
 
-@pytest.mark.parametrize("file", ["nodes", "edges", "corrections"])
+@pytest.mark.parametrize("file", ["nodes", "edges"])
 def test_any_of_the_files_is_enough(brim: Brim, file: str) -> None:
     folder(brim, name="all")
     brim.write(f"one/{file}.jsonl", (brim.cwd / "all" / f"{file}.jsonl").read_bytes())
@@ -144,16 +136,6 @@ def test_connections_that_are_there_both_ways_are_said_to_be_kept_as_one(brim: B
     assert "1 connection in floop's files twice, once each way: kept as one each" in ran.err
     again = brim("rules", "import", ".", "--yes")
     assert (again.code, again.lines[-1]) == (0, "there is nothing new to store")
-
-
-def test_what_else_is_in_the_folder_is_listed(brim: Brim) -> None:
-    folder(brim)
-    for name in ("config.yaml", "packs/core.fpack", "sessions/one.json"):
-        brim.write(f".floop/{name}", "x")
-    err = brim("rules", "import", ".", "--dry-run").err
-    assert "config.yaml: left out: floop's settings" in err
-    assert "packs/core.fpack: left out: a pack" in err
-    assert "sessions: left out" in err
 
 
 def test_rules_of_other_projects_in_the_home_folder_stay_there(brim: Brim) -> None:

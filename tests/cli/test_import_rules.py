@@ -62,23 +62,8 @@ def test_reading_the_file_again_changes_nothing_not_even_what_was_forgotten(brim
     assert recalled(brim) == before
 
 
-def test_near_duplicates_are_merged_with_what_is_known_and_with_each_other(brim: Brim) -> None:
-    remember(brim, behavior("known", "constraint", "Never push to main without a review."))
-    brim.write("A.md", "- Do not push to main without a review.\n- Use uv instead of pip.\n")
-    brim.write("B.md", "- Prefer uv over pip.\n- Use uv instead of pip.\n")
-    ran = brim("rules", "import", "A.md", "B.md", "--yes")
-    assert (ran.code, ran.lines[0]) == (0, "4 rules: 2 merged, 1 added, 1 known")
-    assert "merged into name-known (known)" in ran.out
-    found = recalled(brim)
-    assert len(found) == 2
-    assert found["known"].variants == ("Do not push to main without a review.",)
-    assert found["known"].usage == behavior("known").usage
-    other = next(each for id, each in found.items() if id != "known")
-    assert {other.canonical, *other.variants} == {"Use uv instead of pip.", "Prefer uv over pip."}
-
-
 def test_what_the_other_scope_says_is_told(brim: Brim) -> None:
-    remember(brim, behavior("mine", text="Prefer uv over pip."))
+    remember(brim, behavior("mine", text="Always use uv instead of pip."))
     (brim.cwd / ".git").mkdir()
     ran = brim("rules", "import", brim.write("rules.md", "- Use uv instead of pip.\n"), "--yes")
     assert ran.code == 0
@@ -129,7 +114,7 @@ def test_of_many_contradictions_a_few_are_told(brim: Brim) -> None:
 
 
 def test_a_text_that_is_too_long_is_left_out_and_told(brim: Brim) -> None:
-    reader = RulesReader("user", 0.0, 0.8)
+    reader = RulesReader("user", 0.0)
     reader.read("- " + "word " * 200_001 + "\n- Use tabs.\n", "X.md")
     with Scopes({"user": str(brim.home / "none.db")}) as scopes:
         plan = reader.plan(scopes)
@@ -143,7 +128,7 @@ def test_twice_the_bullets_take_about_twice_the_work() -> None:
         drawn = random.Random(1)
         # No two runs have a text in common: what was masked once isn't masked again.
         lines = (f"- Step {number} of {bullets}: {' '.join(drawn.choices(words, k=9))}\n" for number in range(bullets))
-        reader = RulesReader("user", 0.0, 0.8)
+        reader = RulesReader("user", 0.0)
         reader.read("".join(lines), "CLAUDE.md")
         profile = cProfile.Profile()
         plan = profile.runcall(reader.plan, Scopes({}))

@@ -14,9 +14,8 @@ from brim import tokens, window
 from brim.activation.parameters import DEFAULTS, Parameters
 from brim.behaviors.duplicates import NEAR_DUPLICATE
 from brim.config import MODES, SETTINGS, Setting, load
-from brim.config.settings import FORMATS, ORDERED
+from brim.config.settings import ORDERED
 from brim.config.values import KNOWN
-from brim.injection import tiers as sections
 from brim.window import MemoryConfig
 
 
@@ -110,10 +109,6 @@ def test_code_outside_the_table_names_every_setting() -> None:
 
 def test_the_modes_are_those_of_the_counters() -> None:
     assert MODES == tokens.MODES
-
-
-def test_the_formats_are_those_of_the_renderer() -> None:
-    assert FORMATS == sections.FORMATS
 
 
 def test_activation_has_the_same_defaults() -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from brim.errors import UnknownPrice
 from brim.guard import Guard
@@ -85,3 +88,79 @@ def test_without_a_limit_nothing_is_refused() -> None:
         HELLO, tools=[{"type": "web_search_20250305", "name": "web_search"}]
     ) as call:
         assert call.reserved == 0
+
+
+# What takes tokens besides messages and tools -------------------------------------------------------------------------
+
+PUBLISHED = Path(__file__).parents[1] / "tokens" / "messages" / "tool_counts.json"
+"""What OpenAI's API reported for requests with tools; the file names the sources."""
+
+
+def published(name: str) -> dict[str, Any]:
+    counts = json.loads(PUBLISHED.read_text())["counts"]
+    return next(request for request in counts if request["name"] == name)
+
+
+@pytest.mark.parametrize("choice", ["search_sources", {"type": "function", "name": "search_sources"}])
+def test_every_way_to_name_a_tool_counts_the_same(choice: Any) -> None:
+    request = published("search_sources_toolchoice_name")
+    with Guard(request["model"]).call(
+        request["messages"], tools=request["tools"], options={"tool_choice": choice}, max_output=100
+    ) as call:
+        assert int(call.tokens) == 75
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {"type": "tool", "name": "search"},
+        {"type": "any"},
+        "any",
+        "required",
+        "search",
+        {"type": "function", "function": {"name": "search"}},
+    ],
+)
+def test_claude_reads_another_prompt_if_it_has_to_call_a_tool(choice: Any) -> None:
+    tools = [{"name": "search", "input_schema": {"type": "object", "properties": {}}}]
+    sizes = {}
+    for name, options in (("auto", {"tool_choice": {"type": "auto"}}), ("forced", {"tool_choice": choice})):
+        with Guard("claude-sonnet-4-5").call(HELLO, tools=tools, options=options, max_output=100) as call:
+            sizes[name] = int(call.tokens)
+    assert sizes["forced"] - sizes["auto"] == 588 - 496  # as published
+
+
+class Weather(BaseModel):
+    """The weather of a place."""
+
+    place: str
+    degrees: float
+
+
+SCHEMA = Weather.model_json_schema()
+
+
+@pytest.mark.parametrize(
+    ("model", "options"),
+    [
+        ("gpt-4o", {"response_format": {"type": "json_schema", "json_schema": {"name": "weather", "schema": SCHEMA}}}),
+        ("gpt-4o", {"response_format": Weather}),
+        ("gpt-5", {"text": {"format": {"type": "json_schema", "name": "weather", "schema": SCHEMA}}}),
+        (CLAUDE, {"output_format": {"type": "json_schema", "schema": SCHEMA}}),
+        (CLAUDE, {"output_config": {"format": {"type": "json_schema", "schema": SCHEMA}}}),
+        ("gemini-2.5-pro", {"config": {"response_schema": Weather}}),
+        ("gemini-2.5-pro", {"config": {"response_json_schema": SCHEMA}}),
+        ("gemini-2.5-pro", {"generationConfig": {"responseSchema": SCHEMA}}),
+    ],
+)
+def test_the_schema_of_an_answer_is_counted(model: str, options: dict[str, Any]) -> None:
+    guard = Guard(model, limit_usd=1, max_output=500)
+    sizes = []
+    reserved = []
+    for asked in ({}, options):
+        with guard.call(HELLO, options=asked) as call:
+            sizes.append(int(call.tokens))
+            reserved.append(call.reserved)
+            call.release()
+    assert sizes[1] > sizes[0] + 10
+    assert reserved[1] > reserved[0]

@@ -6,7 +6,6 @@ import json
 import shutil
 import sqlite3
 import subprocess
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -260,13 +259,13 @@ def test_what_is_told_is_what_the_plan_of_everything_holds(tmp_path: Path) -> No
         for n in range(150)
     ]
     Agent(tmp_path / "learned").learn(*rules)
-    for budget, strategy in product((0, 30, 100, 200, 333, 500, 2_000, 9_000), ("lowest-first", "level")):
-        folder = shutil.copytree(tmp_path / "learned", tmp_path / f"{budget} {strategy}")
-        agent = Agent(folder, BRIM_TOKEN_BUDGET=str(budget), BRIM_INJECTION_STRATEGY=strategy)
+    for budget in (0, 30, 100, 200, 333, 500, 2_000, 9_000):
+        folder = shutil.copytree(tmp_path / "learned", tmp_path / str(budget))
+        agent = Agent(folder, BRIM_TOKEN_BUDGET=str(budget))
         agent.environ |= {"BRIM_INJECTION_MAX_CHARS": "9000", "BRIM_MODEL": "gpt-5"}
         with agent.place() as place:
             plan = Planner(place.scopes, place.config, Context(), now=agent.now).plan(budget)
-        assert agent.start().told == render(plan), (budget, strategy)
+        assert agent.start().told == render(plan), budget
 
 
 def test_equal_rules_give_way_in_the_same_order_as_in_the_plan_of_everything(agent: Agent) -> None:

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 import brim
-from brim.hooks.startup import startup_path, write_startup
+from brim._startup import startup_path
+from brim._startup.writer import write_startup
 from tests.hooks.hook_world import RULE, World
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the launcher is for a POSIX shell")
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="the launcher is for a P
 SOURCE = Path(brim.__file__).parent
 INFO = f"brim-{brim.__version__}.dist-info"
 ANSWER = (
-    "import io, sys; sys.path.append(sys.argv.pop(1)); from brim.hooks.startup import use_startup\n"
+    "import io, sys; sys.path.append(sys.argv.pop(1)); from brim._startup import use_startup\n"
     "used = use_startup(sys.argv.pop(1)); import brim.hooks, json, enum\n"
     "print(used, type(json.__loader__).__name__, json.__file__, brim.hooks.main(sys.argv[1:], sys.stdin, sys.stdout))"
 )
@@ -66,9 +67,8 @@ def write(site: Path, home: Path) -> Path:
         path.write_bytes(kept.read_bytes())
         path.chmod(0o600)
         return path
-    code = (
-        "import sys; sys.path.append(sys.argv[1]); import brim.hooks.startup as s; print(s.write_startup(sys.argv[2]))"
-    )
+    code = "import sys; sys.path.append(sys.argv[1]); import brim._startup.writer as writer; "
+    code += "print(writer.write_startup(sys.argv[2]))"
     assert python(code, site, home).strip() == str(path)
     shutil.copy(path, kept)
     return path
@@ -89,7 +89,7 @@ def test_modules_come_from_the_file(site: Path, world: World) -> None:
     assert world.log() == ""
 
 
-STARTS_WITH = ("__init__.py", "_lazy.py", "process.py", "startup.py", "places.py")
+STARTS_WITH = ("__init__.py", "_lazy.py")
 
 
 @pytest.fixture

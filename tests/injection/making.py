@@ -71,7 +71,6 @@ def rule(id: str, text: str = "Use uv to install packages, and nothing else.", *
     return Behavior(**{"id": id, "name": id, "kind": "directive", "canonical": text, **fields})
 
 
-def planned(pairs: list[tuple[Behavior, float]], strategy: str = "lowest-first", **how: Any) -> InjectionPlan:
+def planned(pairs: list[tuple[Behavior, float]], **how: Any) -> InjectionPlan:
     """The plan for behaviors with their activations."""
-    mapper = ActivationTierMapper(strategy=strategy)
-    return mapper.plan([(b.id, value) for b, value in pairs], [b for b, _ in pairs], **how)
+    return ActivationTierMapper().plan([(b.id, value) for b, value in pairs], [b for b, _ in pairs], **how)

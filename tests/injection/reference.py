@@ -8,8 +8,7 @@ from brim.injection.text import item_text
 from brim.tokens import TokenCounter
 
 KINDS = ("constraint", "directive", "procedure", "preference", "workflow", "episodic")
-TITLES = ("Constraints", "Directives", "Procedures", "Preferences", "Workflows", "Episodes")
-LATER = ("Also learned", "Unconfirmed notes")
+TITLES = ("Constraints", "Directives", "Procedures", "Preferences", "Workflows", "Episodes", "Also learned")
 NOTES = "Notes agents left, not confirmed:"
 FRAME = "Rules your user set, kept by brim:"
 
@@ -18,24 +17,17 @@ class Reference:
     """Behaviors at tiers, and one text that is made of them whenever it is asked for."""
 
     def __init__(
-        self, pairs: list[tuple[Behavior, float]], counter: TokenCounter, format: str, limits: tuple[int, int | None]
+        self, pairs: list[tuple[Behavior, float]], counter: TokenCounter, limits: tuple[int, int | None]
     ) -> None:
         self.pairs = sorted(pairs, key=lambda pair: (pair[1], pair[0].id))
-        self.counter, self.format = counter, format
+        self.counter = counter
         self.budget, self.max_chars = limits
         self.tiers = {behavior.id: _first_tier(behavior, value) for behavior, value in pairs}
 
-    def run(self, strategy: str) -> dict[str, int]:
-        free = [behavior for behavior, _ in self.pairs if not _is_protected(behavior)]
-        if strategy == "level":
-            while not self.fits() and any(self.tiers[behavior.id] for behavior in free):
-                for behavior in free:
-                    if not self.fits():
-                        self.demote(behavior, 0)
-        else:
-            for behavior in free:
-                while not self.fits() and self.tiers[behavior.id]:
-                    self.demote(behavior, 0)
+    def run(self) -> dict[str, int]:
+        for behavior in [behavior for behavior, _ in self.pairs if not _is_protected(behavior)]:
+            while not self.fits() and self.tiers[behavior.id]:
+                self.demote(behavior, 0)
         for behavior, _ in self.pairs:
             if _is_protected(behavior) and not self.fits():
                 self.demote(behavior, 2)
@@ -70,16 +62,11 @@ class Reference:
             tier = self.tiers[behavior.id]
             if tier:
                 sections.setdefault(_section(behavior, tier), []).append((-tier, -value, behavior.id, behavior))
-        frame = f"<note>{FRAME}</note>\n" if self.format == "xml" else f"{FRAME}\n"
-        written = frame if sections.keys() - {7} else ""
+        written = f"{FRAME}\n" if sections.keys() - {7} else ""
         for number in sorted(sections):
-            title = (TITLES + LATER)[number]
-            tag = title.lower().replace(" ", "_")
-            plain = (f"{NOTES}\n",) * 2 if number == 7 else (f"## {title}\n", f"- {title}:\n")
-            written += {"markdown": plain[0], "xml": f"<{tag}>\n", "plain": plain[1]}[self.format]
+            written += f"{NOTES}\n" if number == 7 else f"## {TITLES[number]}\n"
             for tier, _, _, behavior in sorted(sections[number], key=lambda entry: entry[:3]):
-                written += item_text(behavior, Tier(-tier), self.format)
-            written += f"</{tag}>\n" if self.format == "xml" else ""
+                written += item_text(behavior, Tier(-tier))
         return written
 
 

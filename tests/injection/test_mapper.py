@@ -50,17 +50,11 @@ def test_thresholds_out_of_order_are_refused(marks: Any) -> None:
         ([("r", 0.5)], {"budget": -1}, "budget must be a whole number"),
         ([("r", 0.5)], {"budget": 1.5}, "budget must be a whole number"),
         ([("r", 0.5)], {"max_chars": -1}, "max_chars must be"),
-        ([("r", 0.5)], {"format": "html"}, "unknown format"),
     ],
 )
 def test_what_cannot_be_planned_is_named(results: Any, how: dict[str, Any], says: str) -> None:
     with pytest.raises(InputError, match=says):
         ActivationTierMapper().plan(results, [rule("r")], **how)
-
-
-def test_an_unknown_strategy_is_named() -> None:
-    with pytest.raises(InputError, match="lowest-first, level, optimal"):
-        ActivationTierMapper(strategy="random")
 
 
 def test_a_plan_takes_any_pairs_and_each_behavior_once() -> None:
@@ -141,18 +135,18 @@ def tiers(plan: InjectionPlan) -> list[Tier]:
     return [item.tier for item in sorted(plan.items, key=lambda item: item.id)]
 
 
-def walk(strategy: str, pairs: list[tuple[Behavior, float]]) -> list[list[Tier]]:
+def walk(pairs: list[tuple[Behavior, float]]) -> list[list[Tier]]:
     """Every state that a shrinking budget leads through."""
     seen: list[list[Tier]] = []
     for budget in range(int(planned(pairs).total_tokens), 0, -1):
-        found = tiers(planned(pairs, strategy, budget=budget))
+        found = tiers(planned(pairs, budget=budget))
         if not seen or seen[-1] != found:
             seen.append(found)
     return seen
 
 
 def test_lowest_first_takes_each_all_the_way_down_before_the_next() -> None:
-    assert walk("lowest-first", three()) == [
+    assert walk(three()) == [
         [FULL, FULL, FULL],
         [FULL, FULL, SUMMARY],
         [FULL, FULL, OUT],  # its name alone would need a heading of its own, and save nothing
@@ -164,19 +158,9 @@ def test_lowest_first_takes_each_all_the_way_down_before_the_next() -> None:
     ]
 
 
-def test_level_takes_one_tier_from_each_in_turn() -> None:
-    assert walk("level", three())[:5] == [
-        [FULL, FULL, FULL],
-        [FULL, FULL, SUMMARY],
-        [FULL, SUMMARY, SUMMARY],
-        [SUMMARY, SUMMARY, SUMMARY],
-        [SUMMARY, SUMMARY, OUT],  # its name alone would need a heading of its own, and save nothing
-    ]
-
-
 def test_ties_are_broken_by_id() -> None:
     pairs = [(behavior, 0.9) for behavior, _ in three()]
-    assert walk("lowest-first", pairs)[1] == [SUMMARY, FULL, FULL]
+    assert walk(pairs)[1] == [SUMMARY, FULL, FULL]
 
 
 def test_a_tier_that_would_not_be_cheaper_is_skipped() -> None:
@@ -196,16 +180,15 @@ def test_a_heading_that_would_come_counts() -> None:
     assert tiers(plan) == [OUT, FULL]
 
 
-@pytest.mark.parametrize("strategy", ["lowest-first", "level"])
-def test_constraints_are_cut_only_when_everything_else_is_gone(strategy: str) -> None:
+def test_constraints_are_cut_only_when_everything_else_is_gone() -> None:
     low = rule("low", f"Never push to main. {TEXT}", kind="constraint", summary="Never push to main.")
     pairs = [(low, 0.71), *three()]
     for budget in range(int(planned(pairs).total_tokens), 0, -1):
-        found = {item.id: item.tier for item in planned(pairs, strategy, budget=budget).items}
+        found = {item.id: item.tier for item in planned(pairs, budget=budget).items}
         others = [found[id] for id in ("r0", "r1", "r2")]
         assert found["low"] is FULL or others == [OUT, OUT, OUT]
         assert found["low"] >= SUMMARY
-    plan = planned(pairs, strategy, budget=3)
+    plan = planned(pairs, budget=3)
     assert plan.over_budget
     assert plan.overflow == plan.total_tokens - 3
     assert "1 constraint, not below summary, takes" in " ".join(plan.reasons)
@@ -230,13 +213,10 @@ def test_the_smaller_of_two_limits_wins_and_is_named() -> None:
 
 def test_demotion_looks_at_each_behavior_a_few_times_only() -> None:
     many = [(rule(f"r{n}", f"Rule {n}: {TEXT}", summary=f"Rule {n}."), 0.7 + n / 10_000) for n in range(1_000)]
-    for strategy in ("lowest-first", "level"):
-        plan = ActivationTierMapper(strategy=strategy).plan(
-            [(b.id, v) for b, v in many], [b for b, _ in many], budget=50
-        )
-        assert plan.total_tokens <= 50
-        # One to place each, and at most one for each of the three tiers below.
-        assert plan.evaluated <= 4 * len(many)
+    plan = planned(many, budget=50)
+    assert plan.total_tokens <= 50
+    # One to place each, and at most one for each of the three tiers below.
+    assert plan.evaluated <= 4 * len(many)
 
 
 def test_fill_promotes_the_highest_into_what_is_left() -> None:
@@ -262,30 +242,24 @@ def test_whole_tells_each_in_full_or_not_at_all() -> None:
         assert found["never"] >= SUMMARY
 
 
-@pytest.mark.parametrize("strategy", ["lowest-first", "level", "optimal"])
-def test_a_project_cannot_crowd_out_the_users_own_constraints(strategy: str) -> None:
+def test_a_project_cannot_crowd_out_the_users_own_constraints() -> None:
     mine = rule("mine", "Never push to main.", kind="constraint")
     theirs = [rule(f"t{n}", f"Never do thing number {n} here.", kind="constraint", scope="project") for n in range(30)]
     pairs = [(mine, 0.2), *((behavior, 0.9) for behavior in theirs)]
-    plan = planned(pairs, strategy, budget=60)
+    plan = planned(pairs, budget=60)
     assert plan.total_tokens <= 60
     assert not plan.over_budget
     assert {item.id: item.tier for item in plan.items}["mine"] is SUMMARY
     assert plan.reasons[-1] == "the project's constraints gave way to your own"
-    alone = planned(pairs[1:], strategy, budget=60)
+    alone = planned(pairs[1:], budget=60)
     assert alone.over_budget  # where there are none of the user's, the project's are protected as ever
-    assert planned(pairs[:1], strategy, budget=3).over_budget
+    assert planned(pairs[:1], budget=3).over_budget
 
 
-@pytest.mark.parametrize("strategy", ["lowest-first", "level", "optimal"])
 @pytest.mark.parametrize("fill", [False, True])
 @pytest.mark.parametrize("budget", [None, 1_000])
-def test_where_everything_fits_nothing_is_cut_not_even_what_is_worth_nothing(
-    strategy: str, fill: bool, budget: int | None
-) -> None:
+def test_where_everything_fits_nothing_is_cut_not_even_what_is_worth_nothing(fill: bool, budget: int | None) -> None:
     pairs = [(rule("never", f"Never push to main. {TEXT}", kind="constraint", summary="Never push."), 0.0), *three()]
-    plan = planned(pairs, strategy, budget=budget, whole=True, fill=fill)
+    plan = planned(pairs, budget=budget, whole=True, fill=fill)
     assert tiers(plan) == [FULL] * 4
     assert plan.reasons == ()
-    if strategy == "optimal" and not fill:
-        assert plan.gap == 0

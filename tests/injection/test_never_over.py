@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from brim.behaviors import Behavior
-from brim.injection import FORMATS, Tier, render
-from brim.injection.mapper import STRATEGIES
+from brim.injection import Tier, render
 from brim.injection.text import is_protected
 from brim.injection.tiers import NOTES
 from tests.injection.counters import COUNTERS
@@ -29,8 +27,6 @@ MARKDOWN = [
     budget=st.one_of(st.none(), st.integers(0, 400)),
     max_chars=st.one_of(st.none(), st.none(), st.integers(0, 1500)),
     counter=st.sampled_from(sorted(COUNTERS)),
-    format=st.sampled_from(FORMATS),
-    strategy=st.sampled_from(STRATEGIES),
     fill=st.booleans(),
     whole=st.booleans(),
 )
@@ -39,15 +35,11 @@ def test_the_text_is_within_its_limits_or_the_plan_says_so(
     budget: int | None,
     max_chars: int | None,
     counter: str,
-    format: str,
-    strategy: str,
     fill: bool,
     whole: bool,
 ) -> None:
     count = COUNTERS[counter]
-    plan = planned(
-        pairs, strategy, budget=budget, max_chars=max_chars, counter=count, format=format, fill=fill, whole=whole
-    )
+    plan = planned(pairs, budget=budget, max_chars=max_chars, counter=count, fill=fill, whole=whole)
     text = render(plan)
     assert count.count(text) == plan.total_tokens
     assert len(text) == plan.characters
@@ -84,38 +76,28 @@ def check_lines(text: str) -> None:
     """Every line begins as the renderer promises, and none is blank: else the costs of lines would not add up."""
     assert text == "" or text.endswith("\n")
     introduction, *lines = text.split("\n")[:-1] or [""]
-    assert not lines or "kept by brim" in introduction or introduction in (NOTES, "<unconfirmed_notes>")
+    assert not lines or "kept by brim" in introduction or introduction == NOTES
     for line in [each for each in lines if each != NOTES]:
         assert line.strip()
-        assert line.startswith(("- ", "#", "<", "`", "  "))
+        assert line.startswith(("- ", "#", "`", "  "))
 
 
-@given(pairs=behaviors(most=6), format=st.sampled_from(FORMATS))
-def test_the_lines_of_a_text_add_up_to_the_token(pairs: Pairs, format: str) -> None:
-    text = render(planned(pairs, format=format))
+@given(pairs=behaviors(most=6))
+def test_the_lines_of_a_text_add_up_to_the_token(pairs: Pairs) -> None:
+    text = render(planned(pairs))
     for name in ("o200k", "cl100k", "harmony"):
         counter = COUNTERS[name]
         assert sum(counter.count(line + "\n") for line in text.split("\n")[:-1]) == counter.count(text)
 
 
-@given(pairs=behaviors(), format=st.sampled_from(FORMATS))
-def test_headings_are_only_those_of_brim(pairs: Pairs, format: str) -> None:
-    plan = planned(pairs, format=format)
+@given(pairs=behaviors())
+def test_headings_are_only_those_of_brim(pairs: Pairs) -> None:
+    plan = planned(pairs)
     lines = render(plan).split("\n")
-    if format == "markdown":
-        headings = [line for line in lines if line.startswith("#")]
-        assert all(line.startswith("## ") for line in headings)
-        items = [line for line in lines if line.startswith("- ")]
-        names = [line for line in lines if line.startswith("`")]
-    elif format == "xml":
-        headings = [line for line in lines if line.startswith("<") and not line.startswith(("<rule>", "<note>", "</"))]
-        assert len([line for line in lines if line.startswith("</")]) == len(headings)
-        items = [line for line in lines if line.startswith("<rule>")]
-        names = [line for line in lines if line.startswith("`")]
-    else:
-        headings = [line for line in lines if line.startswith("- ")]
-        items = [line for line in lines if line.startswith("  ") and not line.startswith("    ")]
-        names = [line for line in lines if line.startswith("`")]
+    headings = [line for line in lines if line.startswith("#")]
+    assert all(line.startswith("## ") for line in headings)
+    items = [line for line in lines if line.startswith("- ")]
+    names = [line for line in lines if line.startswith("`")]
     assert len(headings) == len(set(headings)) <= 9
     assert len(names) == len(plan.name_only)
     assert len(items) == len(plan.full) + len(plan.summarized)
@@ -134,18 +116,17 @@ def test_markdown_has_only_the_headings_and_items_of_brim(pairs: Pairs, extra: l
     assert len(items) == len(plan.full) + len(plan.summarized)
 
 
-@given(pairs=behaviors(), strategy=st.sampled_from(STRATEGIES), budget=st.integers(1, 300))
-def test_the_order_in_which_they_come_changes_nothing(pairs: Pairs, strategy: str, budget: int) -> None:
-    forth = planned(pairs, strategy, budget=budget)
-    assert planned(pairs[::-1], strategy, budget=budget) == forth
+@given(pairs=behaviors(), budget=st.integers(1, 300))
+def test_the_order_in_which_they_come_changes_nothing(pairs: Pairs, budget: int) -> None:
+    forth = planned(pairs, budget=budget)
+    assert planned(pairs[::-1], budget=budget) == forth
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
 @given(pairs=behaviors(least=3, most=8))
-def test_more_budget_never_needs_more_than_it(strategy: str, pairs: Pairs) -> None:
+def test_more_budget_never_needs_more_than_it(pairs: Pairs) -> None:
     most = planned(pairs)
     whole = int(most.total_tokens)
-    assert planned(pairs, strategy, budget=whole).total_tokens == whole
+    assert planned(pairs, budget=whole).total_tokens == whole
     if whole:
-        tight = planned(pairs, strategy, budget=whole - 1)
+        tight = planned(pairs, budget=whole - 1)
         assert tight.total_tokens < whole or tight.over_budget

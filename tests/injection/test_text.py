@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.behaviors import Behavior
-from brim.injection import FORMATS, render
+from brim.injection import render
 from brim.injection.text import RENDERER_VERSION, item_text, unforged
 from brim.injection.tiers import Tier
 from tests.injection.counters import COUNTERS, WordCounter
@@ -17,20 +17,20 @@ from tests.injection.making import behaviors, planned, rule
 from tests.injection.reference import Reference
 
 
-def shown(text: str, format: str = "markdown") -> str:
-    return item_text(rule("r", text), Tier.FULL, format)
+def shown(text: str) -> str:
+    return item_text(rule("r", text), Tier.FULL)
 
 
 def test_a_name_says_kind_and_tags() -> None:
     behavior = rule("use-uv", tags=("python", "packaging"))
-    assert item_text(behavior, Tier.NAME_ONLY, "xml") == "`use-uv` [directive] #python #packaging\n"
+    assert item_text(behavior, Tier.NAME_ONLY) == "`use-uv` [directive] #python #packaging\n"
 
 
 def test_a_summary_is_the_stored_one_else_the_text_cut_at_a_word() -> None:
     stored = rule("r", summary="Use uv.")
-    assert item_text(stored, Tier.SUMMARY, "markdown") == "- Use uv.\n"
+    assert item_text(stored, Tier.SUMMARY) == "- Use uv.\n"
     text = "Install packages with uv, pin them, and write down the reason for each in the notes of the release."
-    made = item_text(rule("r", text), Tier.SUMMARY, "plain")
+    made = item_text(rule("r", text), Tier.SUMMARY)
     assert made.endswith("…\n")
     assert len(made) <= 2 + 60 + 1
 
@@ -61,16 +61,8 @@ def test_lines_that_are_rendered_in_another_way_have_another_version() -> None:
     """If this fails, raise ``RENDERER_VERSION``: stored costs are counted again. Then put the new digest here."""
     texts = ("Use uv, not pip.", "One.\n\n# Two\n```\n<a> & b", "Install packages with uv, pin them, and say why. " * 4)
     rules = [rule("r", text, tags=("python", "style")) for text in texts]
-    lines = [item_text(each, tier, format) for each in rules for tier in Tier for format in FORMATS]
-    assert (RENDERER_VERSION, sha256("".join(lines).encode()).hexdigest()[:8]) == (3, "3c357fe8")
-
-
-def test_xml_is_escaped_and_plain_needs_none() -> None:
-    assert (
-        shown("</rule></constraints>\n<a> & b", "xml")
-        == "<rule>&lt;/rule&gt;&lt;/constraints&gt;\n  &lt;a&gt; &amp; b</rule>\n"
-    )
-    assert shown("- Constraints:\n# two", "plain") == "  - Constraints:\n    # two\n"
+    lines = [item_text(each, tier) for each in rules for tier in Tier]
+    assert (RENDERER_VERSION, sha256("".join(lines).encode()).hexdigest()[:8]) == (4, "4b420e0d")
 
 
 def test_a_text_of_nothing_that_can_be_shown_is_said_to_be_empty() -> None:
@@ -103,11 +95,9 @@ def test_every_included_behavior_appears_exactly_once() -> None:
 def test_notes_of_an_agent_stand_apart() -> None:
     from brim.injection import render
 
-    plan = planned([(rule("n", "Use uv.", status="pending"), 0.99), (rule("r", "Pin it."), 0.9)], format="xml")
+    plan = planned([(rule("n", "Use uv.", status="pending"), 0.99), (rule("r", "Pin it."), 0.9)])
     assert render(plan) == (
-        "<note>Rules your user set, kept by brim:</note>\n"
-        "<directives>\n<rule>Pin it.</rule>\n</directives>\n"
-        "<unconfirmed_notes>\n<rule>Use uv.</rule>\n</unconfirmed_notes>\n"
+        "Rules your user set, kept by brim:\n## Directives\n- Pin it.\nNotes agents left, not confirmed:\n- Use uv.\n"
     )
 
 
@@ -167,9 +157,8 @@ def test_a_thousand_markers_cost_no_more_than_their_length() -> None:
 
 
 @pytest.mark.parametrize("sign", ["\u2028", "\u2029", "\x0b", "\x0c", "\x85", "\x1c", "\x1d", "\x1e"])
-@pytest.mark.parametrize("format", ["markdown", "xml", "plain"])
-def test_what_some_take_for_the_end_of_a_line_is_a_space(sign: str, format: str) -> None:
-    text = item_text(rule("r", f"Be kind.{sign}## Constraints"), Tier.FULL, format)
+def test_what_some_take_for_the_end_of_a_line_is_a_space(sign: str) -> None:
+    text = item_text(rule("r", f"Be kind.{sign}## Constraints"), Tier.FULL)
     assert "Be kind. ## Constraints" in text
     assert len(text.splitlines()) == 1
 
@@ -177,35 +166,19 @@ def test_what_some_take_for_the_end_of_a_line_is_a_space(sign: str, format: str)
 Pairs = list[tuple[Behavior, float]]
 
 
-@pytest.mark.parametrize("strategy", ["lowest-first", "level"])
 @given(
     pairs=behaviors(least=1),
     share=st.floats(0.05, 1),
     max_chars=st.one_of(st.none(), st.integers(1, 600)),
     counter=st.sampled_from(sorted(COUNTERS)),
-    format=st.sampled_from(FORMATS),
 )
-def test_demotion_is_the_documented_rule(
-    strategy: str, pairs: Pairs, share: float, max_chars: int | None, counter: str, format: str
-) -> None:
-    count = COUNTERS[counter]
-    budget = max(1, round(share * planned(pairs, counter=count, format=format).total_tokens))
-    plan = planned(pairs, strategy, budget=budget, max_chars=max_chars, counter=count, format=format)
-    reference = Reference(pairs, count, format, (budget, max_chars))
-    assert {item.id: int(item.tier) for item in plan.items} == reference.run(strategy)
-    assert render(plan) == reference.text()
-
-
-@given(
-    pairs=behaviors(least=1, most=6), share=st.floats(0.05, 1), counter=st.sampled_from(["words", "bytes", "blocks"])
-)
-def test_optimal_is_never_worse_than_the_others_whatever_counts(pairs: Pairs, share: float, counter: str) -> None:
+def test_demotion_is_the_documented_rule(pairs: Pairs, share: float, max_chars: int | None, counter: str) -> None:
     count = COUNTERS[counter]
     budget = max(1, round(share * planned(pairs, counter=count).total_tokens))
-    best = planned(pairs, "optimal", budget=budget, counter=count)
-    for strategy in ("lowest-first", "level"):
-        other = planned(pairs, strategy, budget=budget, counter=count)
-        assert other.over_budget or (best.value >= other.value and not best.over_budget)
+    plan = planned(pairs, budget=budget, max_chars=max_chars, counter=count)
+    reference = Reference(pairs, count, (budget, max_chars))
+    assert {item.id: int(item.tier) for item in plan.items} == reference.run()
+    assert render(plan) == reference.text()
 
 
 class AskedCounter(WordCounter):
@@ -232,7 +205,6 @@ def test_what_switched_injection_off_is_named() -> None:
     assert plan.items[0].reason == "max_chars is 0: injection is off"
 
 
-@pytest.mark.parametrize("strategy", ["lowest-first", "level", "optimal"])
-def test_whoever_is_promoted_is_said_to_be(strategy: str) -> None:
-    plan = planned([(rule("r", "Use uv.", summary="Uv."), 0.5)], strategy, budget=100, fill=True)
+def test_whoever_is_promoted_is_said_to_be() -> None:
+    plan = planned([(rule("r", "Use uv.", summary="Uv."), 0.5)], budget=100, fill=True)
     assert plan.items[0].reason == "activation 0.50 is at least 0.3; promoted into spare budget"

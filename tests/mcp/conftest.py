@@ -51,7 +51,7 @@ class World:
         """Store a rule as a person would."""
         with self.scopes() as scopes, scopes.writing(scope):
             known = scopes.store(scope).behaviors()
-            behavior: Behavior = learn(right, scope=scope, now=NOW, existing=known, near_duplicate=1, **fields).behavior
+            behavior: Behavior = learn(right, scope=scope, now=NOW, existing=known, **fields).behavior
             scopes.put(behavior, event="learned", now=NOW)
         return behavior
 

@@ -16,7 +16,7 @@ from brim.store.trust import trust
 from tests.conftest import Oracle
 from tests.mcp.conftest import World
 
-TOOLS = ["active", "learn", "feedback", "list", "why", "count", "budget", "fit", "status", "scratch"]
+TOOLS = ["active", "learn", "list", "why", "count", "budget", "fit", "status", "scratch"]
 
 
 async def listed(client: Client) -> list[Any]:

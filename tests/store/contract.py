@@ -18,7 +18,7 @@ from brim.behaviors import Behavior, Edge, Status
 from brim.behaviors.words import behavior_words
 from brim.errors import InputError
 from brim.injection.text import item_text
-from brim.injection.tiers import FORMATS, Tier
+from brim.injection.tiers import Tier
 from tests.store import making
 from tests.store.making import behavior
 
@@ -189,14 +189,13 @@ class StoreContract:
         )
         with opened() as store:
             store.put(one, event="learned", now=1.0)
-            for format in FORMATS:
-                for encoding in ("o200k_base", "o200k_harmony", "cl100k_base"):
-                    counter = encoding_counter(encoding)
-                    assert counter is not None
-                    texts = {tier: item_text(one, tier, format) for tier in (Tier.NAME_ONLY, Tier.SUMMARY, Tier.FULL)}
-                    assert store.line_costs(["b1", "b2"], format, encoding) == {
-                        ("b1", int(tier)): (counter(text), len(text)) for tier, text in texts.items()
-                    }
+            for encoding in ("o200k_base", "o200k_harmony", "cl100k_base"):
+                counter = encoding_counter(encoding)
+                assert counter is not None
+                texts = {tier: item_text(one, tier) for tier in (Tier.NAME_ONLY, Tier.SUMMARY, Tier.FULL)}
+                assert store.line_costs(["b1", "b2"], encoding) == {
+                    ("b1", int(tier)): (counter(text), len(text)) for tier, text in texts.items()
+                }
 
     def test_writing_is_all_or_nothing(self, opened: Open) -> None:
         with opened() as store:

@@ -45,7 +45,7 @@ def use(path: Path) -> None:
     with open_scopes(None, str(path.parent), trusted=False) as scopes:
         found = activate(scopes, Context(file="app.py", prompt="rule"), now=NOW)
         behaviors = scopes.get_many([each.id for each in found])
-        scopes.line_costs(list(behaviors), "markdown", "o200k_base")
+        scopes.line_costs(list(behaviors), "o200k_base")
         scopes.behaviors()
         with scopes.session("s") as session:
             session.next_prompt()
@@ -117,7 +117,7 @@ def test_a_cost_that_no_line_has_is_not_believed(path: Path, tokens: object, cha
     connection.execute("UPDATE line_costs SET tokens = ?, chars = ?", (tokens, chars))
     connection.close()
     with open_store(str(path)) as store:
-        assert store.line_costs(["b1"], "markdown", "o200k_base") == {}
+        assert store.line_costs(["b1"], "o200k_base") == {}
 
 
 @pytest.mark.parametrize("content", [b"", b"hello", b"\0" * 9_000])

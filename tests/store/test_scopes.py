@@ -134,7 +134,7 @@ def test_uses_and_costs_are_those_of_the_file_whose_the_behavior_is(places: Plac
         assert [each.usage.injected for each in scopes.behaviors()] == [1, 1]
         assert scopes.user is not None
         assert [each.usage.injected for each in scopes.user.behaviors()] == [1, 0]
-        costs = scopes.line_costs(["a", "b"], "plain", "o200k_base")
+        costs = scopes.line_costs(["a", "b"], "o200k_base")
         assert costs["b", 3] > costs["a", 3]
 
 

@@ -159,7 +159,7 @@ def test_what_waits_is_decided(taught: World) -> None:
     taught.brim("learn", "Always push to main.", "--name", "always-push")
     with served(taught) as pages:
         assert "contradiction" in pages.get("/rules").text
-        taught.brim("learn", "Use pathlib instead of os.path in Python files.", "--force-new")
+        taught.brim("learn", "Always push to the main.")
         text = pages.get("/rules").text
         pair = re.search(r'name="rule" value="([^"]+)"><input type="hidden" name="other" value="([^"]+)"', text)
         assert pair is not None

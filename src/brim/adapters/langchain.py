@@ -131,8 +131,10 @@ def _options(request: ModelRequest[Any]) -> dict[str, Any]:
     more = request.model_settings.get("extra_body")
     if isinstance(more, dict):
         options |= more
-    if request.tool_choice is not None:
-        options["tool_choice"] = request.tool_choice
+    if isinstance(request.response_format, ToolStrategy):
+        options["tool_choice"] = "any"  # the answer is a call, so LangChain makes the model call something
+    elif request.tool_choice is not None:
+        options["tool_choice"] = "any" if request.tool_choice is True else request.tool_choice
     return options
 
 

@@ -17,7 +17,7 @@ from brim.guard.conversation import Call, Guard
 from brim.history.entries import Provider
 from brim.history.receipt import digest_of
 from brim.models.light import lookup
-from brim.spend.spending import may_be_billed
+from brim.spend.unsent import may_be_billed
 
 APIS: dict[str, Provider] = {"acompletion": "openai", "aresponses": "responses", "anthropic_messages": "anthropic"}
 """LiteLLM's async functions that are guarded, and what their arguments look like."""

@@ -155,9 +155,7 @@ def _options(settings: ModelSettings) -> dict[str, Any]:
     for more in (settings.extra_args, settings.extra_body):
         if isinstance(more, Mapping):
             options |= more
-    if isinstance(settings.tool_choice, str) and settings.tool_choice not in ("auto", "required", "none"):
-        options["tool_choice"] = {"type": "function", "name": settings.tool_choice}
-    elif settings.tool_choice is not None:
+    if settings.tool_choice is not None:
         options["tool_choice"] = settings.tool_choice
     return options
 

@@ -114,7 +114,7 @@ class GuardedModel(WrapperModel):
             messages,
             tools=tools,
             max_output=given.get("max_tokens"),
-            options=_options(given),
+            options={**_options(given), "tool_choice": _choice(given.get("tool_choice"), parameters)},
             id=next(filter(None, ids), None),
         )
 
@@ -141,6 +141,21 @@ def _tools(parameters: ModelRequestParameters, api: str) -> list[dict[str, Any]]
     answer = [] if shape is None else [{"name": "answer", "parameters": shape.json_schema}]
     native = [_native(tool, api) for tool in parameters.native_tools]
     return [*functions, *native, *answer]
+
+
+def _choice(choice: Any, parameters: ModelRequestParameters) -> str | None:
+    """Return the choice of a tool: the name of the only one that may be called, or whether one must be."""
+    allows_text = parameters.allow_text_output or parameters.allow_image_output
+    if choice is None or choice == "auto":
+        return None if allows_text else "required"
+    if choice == "required":
+        return "required"
+    if isinstance(choice, list) and choice:
+        is_only_tool = len(parameters.function_tools) + len(parameters.output_tools) == 1
+        return choice[0] if len(choice) == 1 and not is_only_tool else "required"
+    if not allows_text:
+        return "required"
+    return "none" if choice in ("none", []) else None
 
 
 def _native(tool: Any, api: str) -> dict[str, Any]:

@@ -5,9 +5,9 @@ find what a text is about, ``inference`` what a rule is for, ``summary`` cuts on
 ``blocks`` are what a rule refuses; ``shell`` reads the commands that they are compared with, and ``programs`` knows
 which program one runs. ``sentences`` says in words when a rule is heard.
 
-``corrections`` notices a correction in a prompt, and ``learning`` makes rules of corrections and feedback. ``clauses``
-takes a rule apart; ``duplicates`` and ``contradictions`` compare rules by that. ``graph`` checks how they are
-connected. ``jsonl``, ``yaml_form``, ``floop`` and ``markdown`` read and write files.
+``corrections`` notices a correction in a prompt, and ``learning`` makes rules of corrections and feedback.
+``duplicates`` and ``contradictions`` compare rules. ``graph`` checks how they are connected. ``jsonl``, ``yaml_form``,
+``floop`` and ``markdown`` read and write files.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from brim.behaviors.learning import Learned as Learned
     from brim.behaviors.learning import confirmed as confirmed
     from brim.behaviors.learning import learn as learn
-    from brim.behaviors.learning import overridden as overridden
     from brim.behaviors.summary import summarize as summarize
     from brim.behaviors.when import When as When
 
@@ -42,7 +41,7 @@ __getattr__, __dir__ = exports(
     duplicates="Merged merge near_duplicate",
     graph="check",
     jsonl="dump load",
-    learning="Learned confirmed learn overridden",
+    learning="Learned confirmed learn",
     summary="summarize",
     when="When",
 )

@@ -1,8 +1,7 @@
 """Learns a rule from a correction: makes a behavior of it, or finds the one that says the same already.
 
-What the correction doesn't say (kind, tags, name, conditions) is inferred from word lists. Feedback changes
-confidence: a confirmation closes a fifth of the distance to 1, an override takes a quarter away. So neither ever
-reaches its end, and one of each leaves a behavior a little weaker. Activation goes by the same counts.
+What the correction doesn't say (kind, tags, name, conditions) is inferred from word lists. A rule that is taught again
+closes a fifth of its confidence's distance to 1.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from brim.behaviors.behavior import (
     in_name,
 )
 from brim.behaviors.blocks import checked_blocks
-from brim.behaviors.duplicates import NEAR_DUPLICATE, Texts, both, merge, normalized
+from brim.behaviors.duplicates import both, normalized
 from brim.behaviors.summary import one_line
 from brim.behaviors.tasks import language_of, named_task
 from brim.behaviors.when import When
@@ -62,8 +61,6 @@ _NEGATIONS = frozenset(
 
 GAIN = 0.2
 """Share of the distance to 1 that a confirmation closes."""
-LOSS = 0.25
-"""Share of the confidence that an override takes."""
 
 
 class Known:
@@ -72,9 +69,6 @@ class Known:
     def __init__(self, behaviors: Iterable[Behavior] = ()) -> None:
         self._found: dict[tuple[str, str], Behavior] = {}
         self._saying: dict[str, dict[tuple[str, str], None]] = {}
-        self._texts = Texts()
-        self._whose: list[tuple[str, str]] = []
-        """Whose each of the texts is."""
         self.ids: set[str] = set()
         self.names: set[str] = set()
         """Those of live behaviors."""
@@ -92,11 +86,7 @@ class Known:
         if behavior.live:
             self.names.add(behavior.name)
         for text in (behavior.canonical, *behavior.variants):
-            saying = self._saying.setdefault(normalized(text), {})
-            if key not in saying:
-                saying[key] = None
-                self._texts.add(text)
-                self._whose.append(key)
+            self._saying.setdefault(normalized(text), {})[key] = None
 
     def get(self, scope: str, id: str) -> Behavior | None:
         """Return the behavior with this id."""
@@ -114,17 +104,6 @@ class Known:
         """
         found = self.saying(behavior.canonical, None if anywhere else behavior.scope)
         return next((each for each in found if each.live), found[0] if found else None)
-
-    def near(self, behavior: Behavior, at_least: float) -> Behavior | None:
-        """Return the live behavior of the same scope that says the same in other words."""
-        if at_least >= 1:
-            return None
-        found = [
-            (-similar.similarity, each.id)
-            for similar in self._texts.like(behavior.canonical, at_least)
-            if (each := self._found[self._whose[similar.index]]).live and each.scope == behavior.scope
-        ]
-        return self.get(behavior.scope, min(found)[1]) if found else None
 
 
 class Learned(NamedTuple):
@@ -155,15 +134,13 @@ def learn(
     session: str = "",
     now: float,
     existing: Iterable[Behavior] | Known = (),
-    near_duplicate: float = NEAR_DUPLICATE,
 ) -> Learned:
     """Learn *right* at the time *now*, given what *existing* behaviors say.
 
     The text is kept as it is given, but secrets are masked, NULs removed and lone surrogates replaced. What is not
-    given is inferred. The same text again confirms what is there. Another wording of a live behavior of the same scope
-    is merged into it; *near_duplicate* is how similar that has to be, and 1 merges nothing. What an agent says becomes
-    a pending note of the project, at most a directive, and never changes what a person has taught. *blocks* are what
-    it refuses; such a rule is a constraint unless *kind* says otherwise, and an agent's note has none.
+    given is inferred. The same text again confirms what is there. What an agent says becomes a pending note of the
+    project, at most a directive, and never changes what a person has taught. *blocks* are what it refuses; such a rule
+    is a constraint unless *kind* says otherwise, and an agent's note has none.
     """
     _check(source, right, wrong, file, task, session)
     right, wrong, file, task, session = map(cleaned, (right, wrong, file, task, session))
@@ -190,9 +167,7 @@ def learn(
     if again is not None:
         given = {"kind": kind, "name": name, "when": when, "tags": tags, "blocks": blocks}
         return _again(again, behavior, [key for key, value in given.items() if value], by_agent, now)
-    near = known.near(behavior, near_duplicate)
-    behavior = _apart(behavior, known, named=bool(name))
-    return Learned(behavior, None, ("new",)) if near is None else _like(near, behavior, by_agent, now)
+    return Learned(_apart(behavior, known, named=bool(name)), None, ("new",))
 
 
 def _as_note(behavior: Behavior) -> Behavior:
@@ -250,21 +225,6 @@ def _again(known: Behavior, said: Behavior, given: list[str], by_agent: bool, no
     return Learned(confirmed(again.replace(**fields, provenance=provenance), now), known, tuple(changes))
 
 
-def _like(near: Behavior, said: Behavior, by_agent: bool, now: float) -> Learned:
-    """Return what becomes of *said*, which says what *near* says in other words."""
-    is_note = near.status is Status.PENDING
-    if by_agent and not is_note:
-        return Learned(said, None, (f"new: like {near.id}, which an agent cannot change",))
-    if is_note and not by_agent:  # all that counts is the person's
-        variants = tuple(text for text in dict.fromkeys((near.canonical, *near.variants)) if text != said.canonical)
-        behavior = said.replace(id=near.id, variants=variants, usage=near.usage, created_at=near.created_at)
-        change = f"another wording of the unconfirmed note {near.id}, which is confirmed by it"
-        return Learned(behavior, near, (change,))
-    merged = merge(near, said, now)
-    kept = merged.kept.replace(supersedes=near.supersedes)
-    return Learned(confirmed(kept, now), near, (f"another wording of {near.id}", *merged.changes[:-1]))
-
-
 def _apart(behavior: Behavior, known: Known, *, named: bool) -> Behavior:
     """Return *behavior* under an id that no other has, and a name too, unless a person *named* it.
 
@@ -288,18 +248,6 @@ def confirmed(behavior: Behavior, now: float) -> Behavior:
     return behavior.replace(
         confidence=behavior.confidence + GAIN * (1 - behavior.confidence),
         usage=usage.replace(confirmed=usage.confirmed + 1, last_used=max(now, usage.last_used or now)),
-        updated_at=now,
-    )
-
-
-def overridden(behavior: Behavior, now: float, by_agent: bool = False) -> Behavior:
-    """Return *behavior* after a person or an agent did otherwise. An agent never lowers a constraint."""
-    if by_agent and behavior.kind is BehaviorKind.CONSTRAINT:
-        return behavior
-    usage = behavior.usage
-    return behavior.replace(
-        confidence=behavior.confidence * (1 - LOSS),
-        usage=usage.replace(overridden=usage.overridden + 1),
         updated_at=now,
     )
 

@@ -148,8 +148,6 @@ def _shown(value: object) -> str:
 
 MODES = ("auto", "approximate", "exact", "api")
 """The same as ``brim.tokens.MODES``, which this module can't import."""
-STRATEGIES = ("lowest-first", "level", "optimal")
-FORMATS = ("markdown", "xml", "plain")
 PARTS = (
     *("folder", "branch", "model", "bar", "percent", "headroom", "tokens", "cost", "plan", "cache"),
     *("warning", "notice"),
@@ -190,9 +188,6 @@ SETTINGS = (
     Setting("tiers.full", "number", 0.7, "activation from which a rule is told in full", **_SHARE),
     Setting("tiers.summary", "number", 0.3, "activation from which its summary is told", **_SHARE),
     Setting("tiers.name_only", "number", 0.1, "activation from which its name is told", **_SHARE),
-    Setting("injection.strategy", "text", "lowest-first", "how to get under the budget",
-            choices=STRATEGIES, yours=True),
-    Setting("injection.format", "text", "markdown", "how the text is written", choices=FORMATS, yours=True),
     Setting("injection.fill", "flag", True, "whether spare budget is filled with more detail", yours=True),
     Setting("injection.max_chars", "whole", None, "most characters of the text, in addition to the token budget",
             none=UNLIMITED, least=0, lowers=True),
@@ -227,7 +222,6 @@ SETTINGS = (
             none="none"),
     Setting("notify", "text", None, "command to run at 80% of a limit and at the limit; $BRIM_TEXT says which",
             from_env=(), none="off", yours=True),
-    Setting("behaviors.near_duplicate", "number", 0.8, "similarity from which two texts are one rule", **_SHARE),
     Setting("keep.memory", "whole", MEMORY_DAYS,
             "days to keep the memory of ended sessions in .context/, for 'brim doctor --prune'",
             none="forever", least=1, yours=True),

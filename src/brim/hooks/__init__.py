@@ -1,8 +1,8 @@
 """What happens inside an agent? One short process per event, and the status line.
 
-``process`` is that process and ``startup`` how it starts fast. ``event`` is what an agent says and what brim answers,
-in neutral words; ``client`` and one module per agent (``claude``, ``codex``, ``gemini``) translate. ``state`` is the
-workspace of a call and what is remembered between two.
+``process`` is that process; ``brim._startup`` is how it starts fast. ``event`` is what an agent says and what brim
+answers, in neutral words; ``client`` and one module per agent (``claude``, ``codex``, ``gemini``) translate. ``state``
+is the workspace of a call and what is remembered between two.
 
 ``handlers`` has a function per event, ``endings`` those for the end of a turn. They use ``rules`` (what the agent is
 told), ``mentions`` (which calls a rule is about), ``blocks`` and ``refusals`` (what a rule refuses), ``protection``

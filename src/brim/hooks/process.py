@@ -52,7 +52,7 @@ def main(
         # A dict: a hook asks for a hundred variables, most of which aren't set.
         environ = without_bad_home(dict(os.environ) if environ is None else environ)
         if process:
-            _prepare_process(environ)
+            _prepare_process()
         text = ""
         try:
             text = _answer_in_time(given, stdin, environ, ending=process)
@@ -77,7 +77,7 @@ def main(
 def status_line() -> None:
     """Print the status line and end: the process that a client starts after each message."""
     environ = without_bad_home(dict(os.environ))
-    _prepare_process(environ)
+    _prepare_process()
     from brim.hooks.statusline import main
 
     main(environ=environ)
@@ -262,7 +262,7 @@ def _answer(argv: Sequence[str], stdin: Any, environ: Mapping[str, str], *, endi
     return answer_to(argv[0], argv[1], data, environ, now=time.time(), ending=ending)
 
 
-def _prepare_process(environ: Mapping[str, str]) -> None:
+def _prepare_process() -> None:
     import gc
 
     gc.disable()  # the process ends before there is anything to collect
@@ -271,7 +271,3 @@ def _prepare_process(environ: Mapping[str, str]) -> None:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDWR)
-    if not is_off(environ):
-        from brim.hooks.startup import use_startup
-
-        use_startup(user_folder(environ))

@@ -80,19 +80,18 @@ def remind(call: HookCall, workspace: HookWorkspace, events: Iterable[Event]) ->
         return None
     with scopes.writing("user"), scopes.session(call.session, **config.section("session")) as session:
         budget = session.budget(config[DYNAMIC])
-        while budget is not None and rules and size(_text(rules, workspace)) > budget:
+        while budget is not None and rules and size(_text(rules)) > budget:
             rules.pop()
         if not rules:
             return None
-        text = _text(rules, workspace)
+        text = _text(rules)
         session.spend(size(text))
     state.keep(_REMINDED, turn.prompt)
     return Answer(deny=text)
 
 
-def _text(rules: list[Behavior], workspace: HookWorkspace) -> str:
-    format = workspace.config.yours["injection.format"]
-    return HEAD + text_of([(rule, Tier.FULL, 1.0) for rule in rules], format)
+def _text(rules: list[Behavior]) -> str:
+    return HEAD + text_of([(rule, Tier.FULL, 1.0) for rule in rules])
 
 
 def _found_by(terms: list[str], scopes: Scopes) -> list[str]:

@@ -11,8 +11,8 @@ import stat
 from contextlib import suppress
 from io import FileIO
 
+from brim._startup import read_at
 from brim.files import open_safely
-from brim.hooks.startup import read_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,9 +1,8 @@
 """What goes in, in how much detail?
 
 Bottom up: ``tiers`` is the vocabulary, ``text`` writes it, ``costs`` says what each line takes. An ``arrangement`` is
-every behavior at some tier, with the two strategies that demote step by step; ``optimal`` is the third, with its proof.
-``mapper`` runs them, starting from activations. The result is a ``plan``. ``session`` limits how much one window is
-told, and how soon again.
+every behavior at some tier, and demotes the lowest until it fits. ``mapper`` makes it from activations. The result is a
+``plan``. ``session`` limits how much one window is told, and how soon again.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from brim.injection.plan import Item as Item
     from brim.injection.session import Session as Session
     from brim.injection.text import render as render
-    from brim.injection.tiers import FORMATS as FORMATS
     from brim.injection.tiers import Section as Section
     from brim.injection.tiers import Tier as Tier
 
@@ -30,5 +28,5 @@ __getattr__, __dir__ = exports(
     plan="InjectionPlan Item",
     session="Session",
     text="render",
-    tiers="FORMATS Section Tier",
+    tiers="Section Tier",
 )

@@ -1,16 +1,15 @@
 """An arrangement: every behavior at some tier, and what the whole text costs so.
 
 This is the one place that knows how a change of tier changes the cost: the behavior's lines, and the headings that come
-or go with it. Each strategy moves behaviors about in it; each question it asks is counted.
+or go with it. Each question that is asked of it is counted.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from math import fsum
 
 from brim.injection.text import text_of
-from brim.injection.tiers import FIDELITY, Section, Tier, section_of
+from brim.injection.tiers import Section, Tier, section_of
 from brim.record import Record
 
 TYPE_CHECKING = False
@@ -37,11 +36,6 @@ class Slot:
         self.promotable: tuple[Tier, ...] = ()
         """More detailed tiers that it may have if there is room to spare, most detailed first."""
         self.reason = reason
-
-    @property
-    def value(self) -> float:
-        """Activation times fidelity."""
-        return self.activation * FIDELITY[self.tier]
 
 
 class Limits(Record):
@@ -93,10 +87,6 @@ class Arrangement:
 
     def _frame(self, included: int, notes: int) -> tuple[int, int]:
         return self.costs.frame(self._left(included), only_notes=included == notes) if included else (0, 0)
-
-    def largest_frame(self, *, only_notes: bool = False) -> tuple[int, int]:
-        """Return the most that the lines around all sections can cost, or around *only_notes*."""
-        return self.costs.frame(self._left(1) if self._wanted else 0, only_notes=only_notes)
 
     def total(self) -> Count:
         """Return the tokens of the text: by the sum of its lines, or counted as a whole if they don't add up."""
@@ -158,7 +148,7 @@ class Arrangement:
     def text(self) -> str:
         """Return the text that the behaviors make so."""
         chosen = ((slot.behavior, slot.tier, slot.activation) for slot in self.slots)
-        return text_of(chosen, self.costs.format, left=self.left_out)
+        return text_of(chosen, left=self.left_out)
 
     def tiers(self) -> list[Tier]:
         """Return where every slot stands, to come back to with ``restore``."""
@@ -169,10 +159,6 @@ class Arrangement:
         for slot, tier in zip(self.slots, tiers, strict=True):
             if slot.tier is not tier:
                 self.move(slot, tier)
-
-    def value(self) -> float:
-        """Return the sum of activation times fidelity, the same whatever the order of the slots."""
-        return fsum(slot.value for slot in self.slots)
 
     def _is_smaller(self, change: tuple[int, int]) -> bool:
         """Whether a change makes the text smaller: in tokens, and if characters are limited too, in neither larger."""
@@ -196,33 +182,16 @@ def _room(costs: Costs, tokens: int) -> int:
     return bisect_right(range(most), tokens, key=costs.count) - 1
 
 
-# Two strategies demote step by step. Both go by activation, lowest first, ties by id; both skip a tier at which the
-# whole text wouldn't get smaller; both touch constraints only when everything else is gone, and then cut them to a
-# summary and, if they may be left out at all, leave out the lowest.
-
-
 def lowest_first(arrangement: Arrangement) -> Iterator[Slot]:
     """Demote the lowest behavior one tier, recount, repeat: each goes all the way down before the next one gives way.
 
+    Ties go by id, and a tier at which the text wouldn't get smaller is skipped. Constraints are touched only when
+    everything else is gone: they are cut to a summary and, if they may be left out at all, the lowest are left out.
     Yields after each demotion; the caller stops when it fits.
     """
     for slot in _in_order(arrangement, protected=False):
         while arrangement.demote(slot):
             yield slot
-    yield from _constraints(arrangement)
-
-
-def level(arrangement: Arrangement) -> Iterator[Slot]:
-    """Demote every behavior one tier, lowest first; then every one by another tier, until nothing is left."""
-    falling = _in_order(arrangement, protected=False)
-    while falling:
-        lasting = []
-        for slot in falling:
-            if arrangement.demote(slot):
-                yield slot
-                if slot.tier is not Tier.OMITTED:
-                    lasting.append(slot)
-        falling = lasting
     yield from _constraints(arrangement)
 
 

@@ -12,7 +12,7 @@ from functools import cache
 from brim.errors import InputError
 from brim.files import data_rows
 from brim.injection.text import item_text
-from brim.injection.tiers import FORMATS, Section, introduction, left_out
+from brim.injection.tiers import INTRODUCTION, Section, left_out
 from brim.tokens.count import Count
 
 TYPE_CHECKING = False
@@ -34,9 +34,8 @@ ENCODINGS = ("o200k_base", "o200k_harmony", "cl100k_base")
 
 
 class Costs(Protocol):
-    """Costs in one format, for one counter. A cost is a pair: units, and characters."""
+    """Costs for one counter. A cost is a pair: units, and characters."""
 
-    format: str
     counter: str
     """What counts: a model, an encoding, or what kind of counter it is."""
     additive: bool
@@ -61,8 +60,7 @@ class Costs(Protocol):
 class CountedCosts:
     """Costs that a counter finds: each line is rendered and counted when it is first asked for."""
 
-    def __init__(self, counter: TokenCounter, format: str) -> None:
-        self.format = format
+    def __init__(self, counter: TokenCounter) -> None:
         self._counter = counter
         self.additive = bool(getattr(counter, "adds_up", False))
         self._units: Callable[[str], int] = cache(counter.units if self.additive else counter.count)  # type: ignore[attr-defined]
@@ -73,18 +71,18 @@ class CountedCosts:
         """Return what the lines of *behavior* cost at *tier*."""
         key = behavior.id, tier
         if key not in self._items:
-            text = item_text(behavior, tier, self.format)
+            text = item_text(behavior, tier)
             self._items[key] = self._units(text), len(text)
         return self._items[key]
 
     def heading(self, section: Section, /) -> Cost:
         """Return what *section* costs once."""
-        text = section.heading(self.format)
+        text = section.heading()
         return self._units(text), len(text)
 
     def frame(self, left: int, /, *, only_notes: bool = False) -> Cost:
         """Return what the lines around all sections cost."""
-        lines = ["" if only_notes else introduction(self.format), left_out(left, self.format)]
+        lines = ["" if only_notes else INTRODUCTION, left_out(left)]
         return sum(self._units(line) for line in lines if line), sum(map(len, lines))
 
     def count(self, units: int, /) -> Count:
@@ -108,18 +106,16 @@ class StoredCosts:
     def __init__(
         self,
         items: Mapping[tuple[str, int], Cost],
-        format: str,
         *,
         encoding: str,
         ratio: Ratio | None = None,
         counter: str = "",
     ) -> None:
-        self.format = format
         self.counter = counter or encoding
         self._items = items
         self._ratio = ratio
-        self._headings = heading_costs(format, encoding)
-        self._introduction, self._one, self._several = map(dict(_table(format, encoding)).__getitem__, FRAME)
+        self._headings = heading_costs(encoding)
+        self._introduction, self._one, self._several = map(dict(_table(encoding)).__getitem__, FRAME)
 
     def covers(self, id: str) -> bool:
         """Whether the behavior *id* is stored at every tier, so that its texts are not needed for its costs."""
@@ -130,7 +126,7 @@ class StoredCosts:
         known = self.stored(behavior.id, tier)
         if known is not None:
             return known
-        text = item_text(behavior, tier, self.format)
+        text = item_text(behavior, tier)
         return len(text.encode()), len(text)
 
     def stored(self, id: str, tier: Tier) -> Cost | None:
@@ -160,20 +156,18 @@ class StoredCosts:
         return self.count(len(text.encode()))
 
 
-def heading_costs(format: str, encoding: str) -> dict[Section, tuple[int, int]]:
+def heading_costs(encoding: str) -> dict[Section, tuple[int, int]]:
     """Return tokens and characters of each section's heading, from a table: no tokenizer is loaded."""
     if encoding not in ENCODINGS:
         raise InputError(f"costs are stored in {', '.join(ENCODINGS)}, not in {encoding!r}")
-    if format not in FORMATS:
-        raise InputError(f"unknown format {format!r}: it is one of {', '.join(FORMATS)}")
-    return {Section[name.upper()]: cost for name, cost in _table(format, encoding) if name not in FRAME}
+    return {Section[name.upper()]: cost for name, cost in _table(encoding) if name not in FRAME}
 
 
 FRAME = ("introduction", "one_left_out", "several_left_out")
 """The lines around all sections, as the table calls them; the last one without its number."""
 
 
-def _table(format: str, encoding: str) -> list[tuple[str, Cost]]:
-    at = 3 + ENCODINGS.index(encoding)
-    rows = [row for row in data_rows(__file__, "headings.tsv") if row[0] == format]
-    return [(row[1], (int(row[at]), int(row[2]))) for row in rows]
+def _table(encoding: str) -> list[tuple[str, Cost]]:
+    at = 2 + ENCODINGS.index(encoding)
+    rows = data_rows(__file__, "headings.tsv")
+    return [(row[0], (int(row[at]), int(row[1]))) for row in rows]

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from brim.behaviors.behavior import Behavior, BehaviorKind, Status
 from brim.errors import InputError
-from brim.injection.arrangement import Arrangement, Limits, Slot, level, lowest_first
+from brim.injection.arrangement import Arrangement, Limits, Slot, lowest_first
 from brim.injection.costs import CountedCosts
 from brim.injection.plan import InjectionPlan, Item
 from brim.injection.text import is_protected
-from brim.injection.tiers import FORMATS, Tier
+from brim.injection.tiers import Tier
 from brim.record import Record
 from brim.tokens.count import Count
 
@@ -26,12 +26,6 @@ if TYPE_CHECKING:
 FLOORS = ("summary", "fit")
 """What to do with constraints that don't fit on their own."""
 
-STRATEGIES = ("lowest-first", "level", "optimal")
-"""How to choose what gives way when not everything fits: see ``arrangement`` and ``optimal``."""
-
-MOST_TRIES = 32
-"""How often a counter that does not add up is asked again before the step-by-step strategy takes over."""
-
 DETAIL = (Tier.FULL, Tier.SUMMARY, Tier.NAME_ONLY, Tier.OMITTED)
 
 
@@ -45,8 +39,6 @@ class ActivationTierMapper(Record):
     full: float = 0.7
     summary: float = 0.3
     name_only: float = 0.1
-    strategy: str = "lowest-first"
-    """Who gives way when it is too much: ``lowest-first``, ``level`` or ``optimal``."""
 
     def __post_init__(self) -> None:
         thresholds = (self.name_only, self.summary, self.full)
@@ -55,8 +47,6 @@ class ActivationTierMapper(Record):
             raise InputError(
                 f"the thresholds must be 0 <= name_only <= summary <= full <= 1, not {', '.join(map(repr, thresholds))}"
             )
-        if self.strategy not in STRATEGIES:
-            raise InputError(f"unknown strategy {self.strategy!r}: it is one of {', '.join(STRATEGIES)}")
 
     def tier(self, activation: float, kind: BehaviorKind | str) -> Tier:
         """Return the tier that *activation* gives to a behavior of *kind*."""
@@ -74,7 +64,6 @@ class ActivationTierMapper(Record):
         budget: int | None = None,
         counter: TokenCounter | None = None,
         model: str | None = None,
-        format: str = "markdown",
         max_chars: int | None = None,
         fill: bool = False,
         whole: bool = False,
@@ -92,8 +81,8 @@ class ActivationTierMapper(Record):
         *floor* says what becomes of constraints that are too much on their own: with ``summary`` the plan is over
         budget; with ``fit`` the lowest are left out, and a last line counts what didn't fit, plus *more*.
         """
-        _check(floor, format, budget=budget, max_chars=max_chars)
-        costs = _counted(counter, model, format) if costs is None else costs
+        _check(floor, budget=budget, max_chars=max_chars)
+        costs = _counted(counter, model) if costs is None else costs
         off = "the budget" if budget == 0 else "max_chars" if max_chars == 0 else ""
         pairs = _paired(results, behaviors)
 
@@ -112,7 +101,7 @@ class ActivationTierMapper(Record):
                     slot.allowed = tuple(dict.fromkeys((*slot.allowed, Tier.OMITTED)))
             limits = Limits(budget, max_chars)
             arrangement = Arrangement(slots, costs, limits, counted=floor == "fit", more=more)
-            return fit(arrangement, self.strategy, fill=fill, off=off)
+            return fit(arrangement, fill=fill, off=off)
 
         scopes: tuple[str, ...] = ("project", "user")
         plan = planned(scopes)
@@ -160,22 +149,20 @@ class ActivationTierMapper(Record):
         return mapped, reason
 
 
-def _check(floor: str, format: str, **limits: int | None) -> None:
+def _check(floor: str, **limits: int | None) -> None:
     if floor not in FLOORS:
         raise InputError(f"unknown floor {floor!r}: it is one of {', '.join(FLOORS)}")
-    if format not in FORMATS:
-        raise InputError(f"unknown format {format!r}: it is one of {', '.join(FORMATS)}")
     for name, limit in limits.items():
         if limit is not None and (not isinstance(limit, int) or limit < 0):
             raise InputError(f"{name} must be a whole number from 0 on, or None for no limit, not {limit!r}")
 
 
-def _counted(counter: TokenCounter | None, model: str | None, format: str) -> CountedCosts:
+def _counted(counter: TokenCounter | None, model: str | None) -> CountedCosts:
     from brim.tokens.counters import counter_for
 
     if counter is not None and not hasattr(counter, "count"):
         raise InputError(f"counter must be a TokenCounter, such as counter_for(), not {repr(counter)[:40]}")
-    return CountedCosts(counter_for(model) if counter is None else counter, format)
+    return CountedCosts(counter_for(model) if counter is None else counter)
 
 
 def _omitted(behavior: Behavior, value: float, reason: str) -> Slot:
@@ -199,17 +186,11 @@ def _paired(
     return sorted(((known[id], value) for id, value in values.items()), key=lambda pair: (-pair[1], pair[0].id))
 
 
-def fit(arrangement: Arrangement, strategy: str, *, fill: bool, off: str = "") -> InjectionPlan:
-    """Return the plan that *strategy* makes of *arrangement*; *off* is what switched injection off, if anything did."""
-    bound: float | None = None
+def fit(arrangement: Arrangement, *, fill: bool, off: str = "") -> InjectionPlan:
+    """Return the plan of *arrangement* once it fits; *off* is what switched injection off, if anything did."""
     limits = arrangement.limits
-    limited = limits.tokens is not None or limits.characters is not None
-    if strategy == "optimal" and not off and limited and (fill or not arrangement.fits()):
-        bound = _best(arrangement, fill=fill)
-    elif not arrangement.fits():
-        _demote(arrangement, strategy)
-    elif strategy == "optimal" and arrangement.costs.additive and not fill:
-        bound = arrangement.value()  # everything is where its activation puts it: there is nothing better
+    if not arrangement.fits():
+        _demote(arrangement)
     if fill and not off and arrangement.fits():
         _fill(arrangement)
     total = arrangement.total()
@@ -221,25 +202,22 @@ def fit(arrangement: Arrangement, strategy: str, *, fill: bool, off: str = "") -
         token_budget=limits.tokens,
         characters=arrangement.characters,
         max_chars=limits.characters,
-        format=arrangement.costs.format,
         counter=arrangement.costs.counter,
-        strategy=strategy,
         over_budget=over,
         overflow=max(0, int(total) - limits.tokens) if over and limits.tokens is not None else 0,
         reasons=(*switched_off, *_reasons(arrangement, total, over=over)),
-        upper_bound=bound,
         evaluated=arrangement.evaluated,
         left_out=arrangement.left_out,
     )
 
 
-def _demote(arrangement: Arrangement, strategy: str) -> None:
+def _demote(arrangement: Arrangement) -> None:
     """Demote until it fits.
 
     Of a counter that does not add up, the sums of lines say which tiers are cheaper, and whole texts are counted only
     to find where to stop.
     """
-    steps = level(arrangement) if strategy == "level" else lowest_first(arrangement)
+    steps = lowest_first(arrangement)
     if arrangement.costs.additive:
         while next(steps, None) is not None and not arrangement.fits():
             pass
@@ -259,35 +237,6 @@ def _demote(arrangement: Arrangement, strategy: str) -> None:
     count = bisect_left(range(len(taken)), True, lo=min(1, len(taken)), key=after)
     while not after(count) and count < len(taken):  # a whole text that grows when a line leaves it
         count += 1
-
-
-def _best(arrangement: Arrangement, *, fill: bool) -> float | None:
-    """Find the highest value that fits; return the proven bound, which only costs that add up can have."""
-    from brim.injection.optimal import optimal
-
-    if fill:
-        for slot in arrangement.slots:
-            slot.allowed = (*slot.promotable, *slot.allowed)
-    if arrangement.costs.additive:
-        return optimal(arrangement)
-    room, start, limit = arrangement.room, arrangement.tiers(), arrangement.limits.tokens
-    for _ in range(MOST_TRIES):
-        arrangement.restore(start)
-        optimal(arrangement)
-        if limit is None or arrangement.room is None or arrangement.fits():
-            break
-        arrangement.room -= max(1, int(arrangement.total()) - limit)
-    arrangement.room = room
-    found = [(arrangement.value(), arrangement.tiers())] if arrangement.fits() else []
-    for strategy in ("level", "lowest-first"):
-        arrangement.restore(start)
-        if not arrangement.fits():
-            _demote(arrangement, strategy)
-        if arrangement.fits():
-            found.append((arrangement.value(), arrangement.tiers()))
-    if found:
-        arrangement.restore(max(found)[1])
-    return None
 
 
 def _fill(arrangement: Arrangement) -> None:

@@ -26,7 +26,7 @@ class Item(Record):
 
     @property
     def value(self) -> float:
-        """Activation times fidelity: what the strategies compare."""
+        """Activation times fidelity."""
         return self.activation * FIDELITY[self.tier]
 
     def __repr__(self) -> str:
@@ -34,7 +34,7 @@ class Item(Record):
 
 
 class InjectionPlan(Record):
-    """A plan for one counter and one format. ``render(plan)`` is its text, which counts as ``total_tokens``.
+    """A plan for one counter. ``render(plan)`` is its text, which counts as ``total_tokens``.
 
     Items are ordered by activation, highest first, then id. ``over_budget`` is true only when what must not be left out
     is too much on its own; ``overflow`` says by how many tokens, and ``reasons`` because of what.
@@ -47,17 +47,13 @@ class InjectionPlan(Record):
     characters: int
     """The length of the text."""
     max_chars: int | None
-    format: str
     counter: str
     """What counted: a model, an encoding, or a kind of counter."""
-    strategy: str
     over_budget: bool
     overflow: int
     """Tokens over the budget; 0 if it fits, or if only the characters are too many."""
     reasons: tuple[str, ...]
     """What there is to say about the plan as a whole."""
-    upper_bound: float | None = None
-    """No choice of tiers that fits can have a higher ``value``; None if the strategy doesn't look for it."""
     evaluated: int = 0
     """How many changes of tier were looked at."""
     left_out: int = 0
@@ -92,11 +88,6 @@ class InjectionPlan(Record):
     def value(self) -> float:
         """The sum of activation times fidelity."""
         return fsum(item.value for item in self.items)
-
-    @property
-    def gap(self) -> float | None:
-        """How much value at most is missing to the best choice; None if the strategy does not look for it."""
-        return None if self.upper_bound is None else max(0.0, self.upper_bound - self.value)
 
     @property
     def fits(self) -> bool:

@@ -1,9 +1,9 @@
 """The text of a plan: sections, and in them the lines of each behavior.
 
-Every line of a behavior begins with ``- ``, ``<``, a backtick or two spaces, none is blank, and each ends with its one
+Every line of a behavior begins with ``- ``, a backtick or two spaces, none is blank, and each ends with its one
 newline. So the tokens of a text are the sum of the tokens of its lines (o200k and cl100k cut after a newline anyway, if
 the next line isn't blank), and the cost of every line can be stored when the behavior is written. The same rules keep a
-behavior in its place: its text can neither close a section nor forge a heading.
+behavior in its place: its text can't forge a heading.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from brim.behaviors.behavior import BehaviorKind, Status
-from brim.injection.tiers import Section, Tier, introduction, left_out, section_of
+from brim.injection.tiers import INTRODUCTION, Section, Tier, left_out, section_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from brim.behaviors.behavior import Behavior
     from brim.injection.plan import InjectionPlan
 
-RENDERER_VERSION = 3
+RENDERER_VERSION = 4
 """Raise it with every change of a line: stored costs of another version are ignored."""
 
 _TURNS = dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)))
@@ -29,7 +29,6 @@ _CONTROLS = {code: None for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(co
 _BREAKS = dict.fromkeys((0x0B, 0x0C, 0x1C, 0x1D, 0x1E, 0x85, 0x2028, 0x2029), " ")
 """What some readers take for the end of a line, so that a heading could begin after it."""
 _UNWANTED = {**_CONTROLS, **_TURNS, **_BREAKS}
-_XML = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;"}
 
 
 _OFFSET = "  "
@@ -44,12 +43,12 @@ _MARKS, _HEADS = tuple(">-+*0123456789"), ("#", "=", "-")
 
 
 def render(plan: InjectionPlan) -> str:
-    """Return the text of *plan*, in its format; empty if nothing goes in."""
+    """Return the text of *plan*; empty if nothing goes in."""
     chosen = ((item.behavior, item.tier, item.activation) for item in plan.items)
-    return text_of(chosen, plan.format, left=plan.left_out)
+    return text_of(chosen, left=plan.left_out)
 
 
-def text_of(chosen: Iterable[tuple[Behavior, Tier, float]], format: str, *, left: int = 0) -> str:
+def text_of(chosen: Iterable[tuple[Behavior, Tier, float]], *, left: int = 0) -> str:
     """Return the text of behaviors at tiers: sections in their order; in each, more detail first, then activation.
 
     *left* is how many didn't fit, which the last line says.
@@ -57,30 +56,25 @@ def text_of(chosen: Iterable[tuple[Behavior, Tier, float]], format: str, *, left
     sections: dict[Section, list[tuple[int, float, str, str]]] = {}
     for behavior, tier, activation in chosen:
         if tier is not Tier.OMITTED:
-            entry = (-tier, -activation, behavior.id, item_text(behavior, tier, format))
+            entry = (-tier, -activation, behavior.id, item_text(behavior, tier))
             sections.setdefault(section_of(behavior.kind, behavior.status, tier), []).append(entry)
     if not sections:
         return ""
-    parts = [introduction(format)] if sections.keys() != {Section.UNCONFIRMED_NOTES} else []
+    parts = [INTRODUCTION] if sections.keys() != {Section.UNCONFIRMED_NOTES} else []
     for section in sorted(sections):
-        parts += [section.opening(format), *(entry[3] for entry in sorted(sections[section])), section.closing(format)]
-    return "".join([*parts, left_out(left, format)])
+        parts += [section.heading(), *(entry[3] for entry in sorted(sections[section]))]
+    return "".join([*parts, left_out(left)])
 
 
-def item_text(behavior: Behavior, tier: Tier, format: str) -> str:
+def item_text(behavior: Behavior, tier: Tier) -> str:
     """Return the lines of *behavior* at *tier*, each with its newline; nothing if it is omitted."""
     if tier is Tier.OMITTED:
         return ""
     if tier is Tier.NAME_ONLY:
         return f"`{behavior.name}` [{behavior.kind.value}]{''.join(f' #{tag}' for tag in behavior.tags)}\n"
     lines = _clean(summary_of(behavior) if tier is Tier.SUMMARY else behavior.canonical)
-    if format == "markdown":
-        first, *rest = unforged(lines)
-        return "".join((f"- {first}\n", *(f"  {line}\n" for line in rest)))
-    if format == "xml":
-        inside = "\n  ".join(lines).translate(_XML)
-        return f"<rule>{inside}</rule>\n"
-    return "".join((f"  {lines[0]}\n", *(f"    {line}\n" for line in lines[1:])))
+    first, *rest = unforged(lines)
+    return "".join((f"- {first}\n", *(f"  {line}\n" for line in rest)))
 
 
 def summary_of(behavior: Behavior) -> str:

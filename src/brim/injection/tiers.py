@@ -11,9 +11,6 @@ from enum import IntEnum
 
 from brim.behaviors.behavior import BehaviorKind, Status
 
-FORMATS = ("markdown", "xml", "plain")
-"""How a text can be written."""
-
 
 class Tier(IntEnum):
     """How much of a behavior is told; more detail is greater."""
@@ -47,22 +44,11 @@ class Section(IntEnum):
     ALSO_LEARNED = 6
     UNCONFIRMED_NOTES = 7
 
-    def opening(self, format: str) -> str:
+    def heading(self) -> str:
         """Return the line that begins the section."""
-        if self is Section.UNCONFIRMED_NOTES and format != "xml":
+        if self is Section.UNCONFIRMED_NOTES:
             return f"{NOTES}\n"
-        words = self.name.replace("_", " ").capitalize()
-        if format == "markdown":
-            return f"## {words}\n"
-        return f"<{self.name.lower()}>\n" if format == "xml" else f"- {words}:\n"
-
-    def closing(self, format: str) -> str:
-        """Return the line that ends the section; only XML has one."""
-        return f"</{self.name.lower()}>\n" if format == "xml" else ""
-
-    def heading(self, format: str) -> str:
-        """Return what the section adds to the text once, whatever stands in it."""
-        return self.opening(format) + self.closing(format)
+        return f"## {self.name.replace('_', ' ').capitalize()}\n"
 
 
 _OF_KIND = dict(zip(BehaviorKind, Section, strict=False))
@@ -76,15 +62,10 @@ def section_of(kind: BehaviorKind, status: Status, tier: Tier) -> Section:
     return Section.ALSO_LEARNED if tier is Tier.NAME_ONLY else _OF_KIND[kind]
 
 
-def introduction(format: str) -> str:
-    """Return the line above the rules that the user set or agreed to."""
-    return _note("Rules your user set, kept by brim:", format)
+INTRODUCTION = "Rules your user set, kept by brim:\n"
+"""The line above the rules that the user set or agreed to."""
 
 
-def left_out(many: int, format: str) -> str:
+def left_out(many: int) -> str:
     """Return the line below all sections, which counts the rules that didn't fit; nothing if all did."""
-    return _note(f"{many} more rule{'s' if many != 1 else ''} didn't fit: brim rules", format) if many else ""
-
-
-def _note(text: str, format: str) -> str:
-    return f"<note>{text}</note>\n" if format == "xml" else f"{text}\n"
+    return f"{many} more rule{'s' if many != 1 else ''} didn't fit: brim rules\n" if many else ""

@@ -18,18 +18,20 @@ import sys
 from contextlib import suppress
 from glob import escape, glob
 
+from brim._startup import PACKAGE
+from brim._startup.compiler import Unsupported
+from brim._startup.writer import write_startup
 from brim.errors import InputError, StoreError
 from brim.files import WINDOWS, replace_file
-from brim.hooks.startup import PACKAGE, write_startup
 from brim.install.agents import launcher_path, status_path
 from brim.install.changes import LOCK
 from brim.store.project import make_folder
 
-CODE = "from brim.hooks import main; main()"
+CODE = "from brim._startup import hook; hook()"
 """What Python runs for a hook. The event and the agent are its arguments."""
 TOKENS = "BRIM_TOKEN_BUDGET"
 """The variable of the token budget; ``brim init --token-budget`` sets it where the environment would be stronger."""
-STATUS_CODE = "from brim.hooks.process import status_line; status_line()"
+STATUS_CODE = "from brim._startup import status_line; status_line()"
 """What Python runs for the status line."""
 RESIDENT = ("bin/hook-unless-resident", "resident")
 """What 0.1 left in the user's folder for resident hooks."""
@@ -124,7 +126,7 @@ def install_launchers(home: str, *, tokens: str | None = None) -> list[str]:
         raise StoreError(f"{home}: the launcher cannot be written: {error.strerror or error}", "failed") from None
     if changed:
         remove_bundles(home)  # perhaps of another Python, and then never read again
-    with suppress(OSError):  # hooks start without it, only slower
+    with suppress(OSError, Unsupported):  # hooks start without it, only slower
         write_startup(home)
     return changed
 

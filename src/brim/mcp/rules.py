@@ -10,8 +10,8 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from brim.activation.context import Context
 from brim.activation.explanation import explain
-from brim.behaviors.behavior import LIVE, Behavior, BehaviorKind, Status
-from brim.behaviors.learning import Learned, cleaned, confirmed, learn, overridden
+from brim.behaviors.behavior import LIVE, Behavior, Status
+from brim.behaviors.learning import Learned, learn
 from brim.behaviors.tasks import language_of
 from brim.errors import InputError, StoreError
 from brim.injection.plan import InjectionPlan
@@ -158,7 +158,7 @@ def list_rules(workspace: Workspace, query: str = "", limit: int = 50) -> Rules:
 
 @without_broken_project
 def why_text(workspace: Workspace, id: str, situation: str = "") -> str:
-    """Return the account of one rule: its conditions, what came over which edge, and the tier that it gets."""
+    """Return why one rule applies or does not, and the tier that it gets."""
 
     with workspace.open(migrate=True) as scopes:
         behavior = found_rule(scopes, id)
@@ -167,10 +167,8 @@ def why_text(workspace: Workspace, id: str, situation: str = "") -> str:
         planner = _planner(scopes, workspace, situation)
         how: Any = {"now": workspace.now, "parameters": planner.parameters, "course": planner.course}
         account = explain(scopes, planner.context, behavior.id, **how)
-        others = {flow.giver for step in account.steps for flow in step.flows}
-        names = {each.id: each.name for each in scopes.get_many({behavior.id, *others}).values()}
         alone, plan = planner.plan(None, limited=False), planner.plan(workspace.config.yours[START_KEY])
-    lines = [account.text(names), f"  tier: {_tier_in(alone, behavior.id)}"]
+    lines = [f"{behavior.name}: {account.outcome}", f"  tier: {_tier_in(alone, behavior.id)}"]
     budget = "without a limit" if plan.token_budget is None else f"within {plan.token_budget:,} tokens"
     return "\n".join([*lines, f"  {budget}: {_tier_in(plan, behavior.id)}"])
 
@@ -244,18 +242,6 @@ class Note:
     """What was done, and what a person may do next."""
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """What a verdict changed."""
-
-    id: str
-    name: str
-    confirmed: int
-    overridden: int
-    confidence: float
-    result: str
-
-
 @hiding_project_text
 def learn_note(workspace: Workspace, right: str, wrong: str = "", situation: str = "", *, session: str = "") -> Note:
     """Keep *right* as a pending note of the project. What a person has taught stays as it is."""
@@ -265,31 +251,13 @@ def learn_note(workspace: Workspace, right: str, wrong: str = "", situation: str
     file = next(iter(files_in(situation)), "")
     about: Any = {"wrong": wrong, "file": file, "source": "agent", "session": session, "now": workspace.now}
     with workspace.open(migrate=True) as scopes, scopes.writing("project"):
-        known, alike = scopes.behaviors(), workspace.config["behaviors.near_duplicate"]
-        learned = learn(right, **about, existing=known, near_duplicate=alike)
+        known = scopes.behaviors()
+        learned = learn(right, **about, existing=known)
         _store_note(scopes, learned, known, workspace.now, session)
     rule, result = learned.behavior, "; ".join(learned.changes)
     if rule.status is Status.PENDING:
         result += f"; unconfirmed until the user runs 'brim rules review accept {rule.id}'"
     return Note(rule.id, rule.name, rule.kind.value, rule.status.value, result)
-
-
-@hiding_project_text
-def judge(workspace: Workspace, id: str, verdict: str, note: str = "", *, session: str = "") -> Verdict:
-    """Note how a rule fared. An agent's word never lowers a constraint."""
-    _check_length("note", note, "say it shorter")
-    with workspace.open(migrate=True) as scopes, scopes.writing():
-        behavior = found_rule(scopes, id)
-        if not behavior.live:
-            raise InputError(f"{behavior.name} ({behavior.id}) is {behavior.status}, so it cannot have been of use")
-        confirms = verdict == "confirmed"
-        changed = confirmed(behavior, workspace.now) if confirms else overridden(behavior, workspace.now, by_agent=True)
-        refused = not confirms and behavior.kind is BehaviorKind.CONSTRAINT
-        if not refused:
-            scopes.put(changed, event=verdict, now=workspace.now, session=session, note=cleaned(note), by="agent")
-    result = "a constraint: an agent's word does not lower it; ask the user" if refused else "noted"
-    usage = changed.usage
-    return Verdict(changed.id, changed.name, usage.confirmed, usage.overridden, round(changed.confidence, 3), result)
 
 
 def _check_length(name: str, text: str, remedy: str) -> None:
@@ -305,6 +273,6 @@ def _store_note(scopes: Scopes, learned: Learned, known: list[Behavior], now: fl
     waiting = sum(each.status is Status.PENDING and each.scope == "project" for each in known)
     if old is None and waiting >= MOST_NOTES:
         raise InputError(f"{waiting:,} notes wait for the user, so nothing was kept: ask for 'brim rules review' first")
-    event = "learned" if old is None else "merged" if learned.behavior.variants != old.variants else "confirmed"
+    event = "learned" if old is None else "confirmed"
     scopes.put(learned.behavior, event=event, now=now, session=session, changes=list(learned.changes))
     mark_conflicts(scopes, learned.behavior, conflicts_of(scopes, learned.behavior), now=now)

@@ -49,9 +49,6 @@ def make_tools(clients: Clients) -> list[Tool]:
     def learn(right: str, wrong: str = "", situation: Situation = "") -> rules.Note:
         return rules.learn_note(clients.workspace, right, wrong, situation, session=clients.session)
 
-    def feedback(id: Id, verdict: Literal["confirmed", "overridden"], note: str = "") -> rules.Verdict:
-        return rules.judge(clients.workspace, id, verdict, note, session=clients.session)
-
     def list_(query: str = "", limit: Annotated[int, Field(ge=1, le=500)] = 50) -> rules.Rules:
         return rules.list_rules(clients.workspace, query, limit)
 
@@ -88,7 +85,6 @@ def make_tools(clients: Clients) -> list[Tool]:
     return [
         _tool(active, "Rules learned here that matter for what you are about to do.", READS),
         _tool(learn, "Keep what is right, and what you did wrong, when the user corrects you.", WRITES),
-        _tool(feedback, "Say whether a rule was right, or the user wanted otherwise.", WRITES),
         _tool(list_, "Find rules by a part of their name, tags or text.", READS, name="list"),
         _tool(why, "Explain why a rule matters now, or not.", READS),
         _tool(count, "Count the tokens of a text.", READS),

@@ -2,9 +2,9 @@
 
 Bottom up: ``money`` has amounts and the costs of requests. ``limits`` has the rules of one limit, its notices, and
 ``CostBudget``, which watches a limit while money is spent. ``periods`` has limits per day, week, month or session, in
-dollars or tokens. A ``ledger`` of many scopes decides before money is spent (``brim.store.open_ledger`` opens one), and
-``spending`` is the money of one request. ``account`` compares one session's requests with its client's own total, and
-``meter`` adds up the requests of a stream, counting each once.
+dollars or tokens. A ``ledger`` of many scopes decides before money is spent (``brim.store.open_ledger`` opens one).
+``spending`` is the money of one request, and ``unsent`` says which errors cost nothing. ``account`` compares one
+session's requests with its client's own total, and ``meter`` adds up the requests of a stream, counting each once.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from brim.spend.periods import read_ceiling as read_ceiling
     from brim.spend.spending import Quote as Quote
     from brim.spend.spending import Spend as Spend
-    from brim.spend.spending import may_be_billed as may_be_billed
+    from brim.spend.unsent import may_be_billed as may_be_billed
 
 __getattr__, __dir__ = exports(
     __name__,
@@ -45,5 +45,6 @@ __getattr__, __dir__ = exports(
     meter="SpendMeter",
     money="PriceList Prices estimate_cost in_dollars micro_dollars",
     periods="Allowance Ceiling read_ceiling",
-    spending="Quote Spend may_be_billed",
+    spending="Quote Spend",
+    unsent="may_be_billed",
 )

@@ -8,10 +8,9 @@ from functools import partial
 
 from brim.behaviors.behavior import LIVE, Edge
 from brim.behaviors.graph import Problem, check
-from brim.config.values import Config
 from brim.errors import BrimError, StoreError
 from brim.figures import counted
-from brim.store.rulebook import alike_pairs, duplicate_pairs, unmarked_conflicts
+from brim.store.rulebook import duplicate_pairs, unmarked_conflicts
 from brim.store.scopes import Scopes
 from brim.store.store import Store, open_store
 
@@ -89,7 +88,7 @@ def stale_problems(scopes: Scopes) -> list[Problem]:
     return problems
 
 
-def hints(scopes: Scopes, config: Config) -> list[Problem]:
+def hints(scopes: Scopes) -> list[Problem]:
     """Return hints that aren't errors."""
     live = scopes.behaviors(LIVE)
     found = [Problem("not-followed", (each.id,), each.text, "nothing has to be done") for each in scopes.refusals()]
@@ -100,11 +99,8 @@ def hints(scopes: Scopes, config: Config) -> list[Problem]:
             fix = f"change it with 'brim rules edit {each.id}', or remove it with 'brim rules remove {each.id}'"
             found.append(Problem("overridden", (each.id,), text, fix))
     found += _contradictions(scopes)
-    if likely := alike_pairs(scopes, config):
-        text = f"{counted(len(likely), 'pair')} of rules may say the same"
-        found.append(Problem("alike", (), text, "'brim ui' merges them"))
-    pairs = duplicate_pairs(scopes, config)
-    for one, other, _ in pairs[:5]:
+    pairs = duplicate_pairs(scopes)
+    for one, other in pairs[:5]:
         text = f"{one.name} ({one.id}) and {other.name} ({other.id}) say nearly the same"
         found.append(Problem("near-duplicate", (one.id, other.id), text, "merge them in 'brim ui', or remove one"))
     if len(pairs) > 5:

@@ -79,7 +79,7 @@ class HookPlanner:
         self._scopes, self._config, self._now, self._model = scopes, config, now, model
         self._context, self._session, self._always, self._leave = context, session, always, leave
         self._told = {*read, *(session.shown if session is not None else ())}
-        self._mapper = ActivationTierMapper(**config.section("tiers"), strategy=config["injection.strategy"])
+        self._mapper = ActivationTierMapper(**config.section("tiers"))
         self._choose()
         if self._values:
             # What plan() and tell() need is loaded here, so that no lock is held while modules are found.
@@ -167,7 +167,7 @@ class HookPlanner:
             told = [whole[item.id] for item in included]
             note_injection(self._scopes, told, self.active, now=self._now, session=session_id, event=event)
         chosen = [(whole[item.id], item.tier, item.activation) for item in included]
-        return text_of(chosen, plan.format, left=plan.left_out)
+        return text_of(chosen, left=plan.left_out)
 
     def _plan(
         self,
@@ -190,7 +190,6 @@ class HookPlanner:
             limit_project(values, known, self._theirs, key, session=session, costs=costs),
             known,
             budget=budget,
-            format=self._config["injection.format"],
             max_chars=max_chars,
             fill=self._config["injection.fill"],
             session=session,
@@ -205,8 +204,7 @@ class HookPlanner:
         return plan
 
     def _costs(self, values: list[tuple[str, float]]) -> StoredCosts:
-        ids, format = [id for id, _ in values], self._config["injection.format"]
-        return costs_counted(self._scopes, ids, format, self._model, self._counting)
+        return costs_counted(self._scopes, [id for id, _ in values], self._model, self._counting)
 
 
 def detail(mapper: ActivationTierMapper, value: float, standing: Standing) -> Tier:
@@ -257,11 +255,11 @@ def affordable(
 ) -> tuple[list[tuple[str, float]], _Costs]:
     """Return those of *values* that can be in a plan, and their costs.
 
-    ``lowest-first`` drops a rule wholly before it touches a higher one, and constraints last. So a rule is out if those
+    A plan drops a rule wholly before it touches a higher one, and constraints last. So a rule is out if those
     before it, in as much detail as their activation gives them, are too much without it. Those in *spare* come last,
     and all of them or none.
     """
-    if budget is None or mapper.strategy != "lowest-first":
+    if budget is None:
         return values, costs_for(values)
     # Of equal rules the one with the lower id gives way first, as in the plan.
     ranked = sorted(
@@ -311,8 +309,8 @@ def limit_project(
     theirs = [pair for pair in values if behaviors[pair[0]].scope == "project"]
     if not theirs or all(config[name] == yours[name] for name in OWN):
         return values
-    mapper = ActivationTierMapper(**config.section("tiers"), strategy=yours["injection.strategy"])
-    limits = {"budget": config[key], "max_chars": config["injection.max_chars"], "format": yours["injection.format"]}
+    mapper = ActivationTierMapper(**config.section("tiers"))
+    limits = {"budget": config[key], "max_chars": config["injection.max_chars"]}
     plan = mapper.plan(theirs, behaviors, **limits, session=session, costs=costs, floor="fit")
     most = {
         Tier.FULL: 1.0,
@@ -339,10 +337,8 @@ def counting_of(scopes: Scopes, model: str | None) -> Counting:
     return found.encoding if found.encoding in ENCODINGS else DEFAULT_ENCODING, ratio
 
 
-def costs_counted(
-    scopes: Scopes, ids: Collection[str], format: str, model: str | None, counting: Counting
-) -> StoredCosts:
+def costs_counted(scopes: Scopes, ids: Collection[str], model: str | None, counting: Counting) -> StoredCosts:
     """Return the stored costs of *ids* for *model*: those of its own encoding, else o200k's times its ratio."""
     encoding, ratio = counting
-    items = scopes.line_costs(ids, format, encoding)
-    return StoredCosts(items, format, encoding=encoding, ratio=ratio, counter=model or encoding)
+    items = scopes.line_costs(ids, encoding)
+    return StoredCosts(items, encoding=encoding, ratio=ratio, counter=model or encoding)

@@ -13,7 +13,7 @@ from typing import Any
 
 from brim.behaviors.behavior import LIVE, POSITIVE, Behavior, Edge, Provenance
 from brim.behaviors.contradictions import Contradiction, among, find
-from brim.behaviors.duplicates import Merged, Texts, merge
+from brim.behaviors.duplicates import Merged, merge, sense
 from brim.behaviors.graph import MUTUAL, would_cycle
 from brim.behaviors.jsonl import as_object
 from brim.behaviors.learning import Known, cleaned, id_of, infer_tags, learn, loosens
@@ -237,7 +237,7 @@ def _folded(edges: Iterable[tuple[str, Edge]], have: Collection[EdgeKey]) -> dic
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an import does with one rule: ``added``, ``merged``, ``known`` or ``left out``."""
+    """What an import does with one rule: ``added``, ``known`` or ``left out``."""
 
     what: str
     file: str
@@ -245,7 +245,6 @@ class Outcome:
     text: str
     behavior: Behavior | None = None
     """The rule that it became, or the one that says it already; None if it's left out."""
-    changes: tuple[str, ...] = ()
     why: str = ""
     source: str = ""
     """Its lines in the file."""
@@ -258,7 +257,7 @@ class Outcome:
     def to_dict(self) -> dict[str, Any]:
         """Return it for ``--json``."""
         found: dict[str, Any] = {name: getattr(self, name) for name in ("what", "file", "line", "text", "why")}
-        return {**found, "changes": list(self.changes), "id": self.behavior.id if self.behavior is not None else None}
+        return {**found, "id": self.behavior.id if self.behavior is not None else None}
 
 
 @dataclass(frozen=True)
@@ -281,8 +280,8 @@ class Found:
 class RulesReader:
     """The rules of one or several files, on their way into *scope*."""
 
-    def __init__(self, scope: str, now: float, near_duplicate: float) -> None:
-        self.scope, self.now, self._near_duplicate = scope, now, near_duplicate
+    def __init__(self, scope: str, now: float) -> None:
+        self.scope, self.now = scope, now
         self.outcomes: list[Outcome] = []
         """What becomes of each rule, in the order of the files, by the latest ``plan``."""
         self._found: list[Found] = []
@@ -350,7 +349,7 @@ class RulesReader:
                 "known", **place, behavior=there, why="" if there.live else f"{there.status} here, and stays so"
             )
         try:
-            behavior, old, done = learn(
+            behavior, _, _ = learn(
                 rule.text,
                 tags=infer_tags(f"{rule.heading or found.about}\n{rule.text}"),
                 kind="procedure" if rule.steps else None,
@@ -359,19 +358,13 @@ class RulesReader:
                 source="rules",
                 now=self.now,
                 existing=known,
-                near_duplicate=self._near_duplicate,
             )
         except InputError as error:
             return Outcome("left out", **place, why=str(error))
-        if old is None:
-            came = Provenance("rules", at=self.now, file=rule.file, note=rule.heading or found.about)
-            new = behavior.replace(provenance=came)
-            known.put(new)
-            return Outcome("added", **place, behavior=new)
-        # Being in a file isn't a use: usage and confidence stay.
-        merged = behavior.replace(usage=old.usage, confidence=old.confidence)
-        known.put(merged)
-        return Outcome("merged", **place, behavior=merged, changes=done)
+        came = Provenance("rules", at=self.now, file=rule.file, note=rule.heading or found.about)
+        new = behavior.replace(provenance=came)
+        known.put(new)
+        return Outcome("added", **place, behavior=new)
 
     def _loaded(self) -> tuple[LoadedFile, ...]:
         """Return the files that agents load on their own, with their rules."""
@@ -405,7 +398,7 @@ class RulesReader:
         """Say which new rules nearly repeat a rule of the other scope."""
         whose = "for every project" if self.scope == "project" else "in this project"
         new = [change.behavior for change in self._changes if change.old is None]
-        near = similar_elsewhere(scopes, self.scope, new, self._near_duplicate)
+        near = similar_elsewhere(scopes, self.scope, new)
         return tuple(f"{one.name} says nearly the same as {other.name} ({other.id}) {whose}" for one, other in near)
 
 
@@ -418,15 +411,13 @@ def _changes(before: Mapping[str, Behavior], known: Known) -> Iterator[Change]:
             yield Change(behavior, old, _differing(behavior, old) if old is not None else ())
 
 
-def similar_elsewhere(
-    scopes: Scopes, scope: str, behaviors: Iterable[Behavior], threshold: float
-) -> list[tuple[Behavior, Behavior]]:
-    """Return *behaviors* of *scope* that resemble a rule of the other scope, each with that rule."""
+def similar_elsewhere(scopes: Scopes, scope: str, behaviors: Iterable[Behavior]) -> list[tuple[Behavior, Behavior]]:
+    """Return *behaviors* of *scope* that say nearly the same as a rule of the other scope, each with that rule."""
     other = scopes.user if scope == "project" else scopes.project
-    live = other.behaviors(LIVE) if other is not None else []
-    texts = Texts(each.canonical for each in live)
-    found = [(each, texts.like(each.canonical, threshold)) for each in behaviors]
-    return [(each, live[max(near, key=lambda one: one.similarity).index]) for each, near in found if near]
+    same: dict[object, Behavior] = {}
+    for rule in other.behaviors(LIVE) if other is not None else ():
+        same.setdefault(sense(rule.canonical), rule)
+    return [(rule, same[sense(rule.canonical)]) for rule in behaviors if sense(rule.canonical) in same]
 
 
 # Merges.

@@ -50,8 +50,8 @@ BEGINNINGS = {"start": "startup", "clear": "clear", "compact": "compact"}
 """Events after which the window is empty of rules, and what a session calls them."""
 
 _PLAN_FIELDS = (
-    *("token_budget", "characters", "max_chars", "format", "counter", "strategy"),
-    *("over_budget", "overflow", "value", "upper_bound", "gap"),
+    *("token_budget", "characters", "max_chars", "counter"),
+    *("over_budget", "overflow", "value"),
 )
 _PLAN_LISTS = ("full", "summarized", "name_only", "omitted")
 
@@ -107,9 +107,8 @@ class Planner:
         activation alone: no limit of characters, no filling up. *floor* is that of the mapper.
         """
         config = self.config
-        strategy = "lowest-first" if whole else config["injection.strategy"]
         values = [(result.id, result.value) for result in self.results]
-        mapper = ActivationTierMapper(**config.section("tiers"), strategy=strategy)
+        mapper = ActivationTierMapper(**config.section("tiers"))
         fits = self._affordable(mapper, budget, session) if limited and not whole else {id for id, _ in values}
         kept = [pair for pair in values if pair[0] in fits]
         if limited:
@@ -118,7 +117,6 @@ class Planner:
             kept,
             self.behaviors,
             budget=budget,
-            format=config["injection.format"],
             max_chars=config["injection.max_chars"] if limited else None,
             fill=config["injection.fill"] and limited and not whole,
             whole=whole,
@@ -241,15 +239,15 @@ def tell_session(planner: Planner, session: Session, event: str, *, floor: str =
 
 def costs_of(scopes: Scopes, ids: Collection[str], config: Config, *, mode: Mode | None = None) -> Costs:
     """Return the costs of *ids*: the stored ones, unless ``brim dev count`` would count differently."""
-    format, model, mode = config["injection.format"], config["model"], mode or config["mode"]
+    model, mode = config["model"], mode or config["mode"]
     if mode == "auto":
         from brim.tokens.engines import NativeEngine
 
         # An open model has a vocabulary that costs aren't stored in, if brim[fast] is installed.
         if model is None or lookup(model).encoding not in NativeEngine.encodings - set(ENCODINGS):
-            return costs_counted(scopes, ids, format, model, counting_of(scopes, model))
+            return costs_counted(scopes, ids, model, counting_of(scopes, model))
     from brim.injection.costs import CountedCosts
     from brim.tokens.counters import counter_for
 
     calibrations = scopes.user.calibrations if scopes.user is not None else None
-    return CountedCosts(counter_for(model, mode=mode, calibrations=calibrations), format)
+    return CountedCosts(counter_for(model, mode=mode, calibrations=calibrations))

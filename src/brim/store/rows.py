@@ -252,7 +252,7 @@ def line_costs_of(behavior: Behavior) -> list[tuple[object, ...]]:
     """Return the costs of every line that *behavior* can become, as rows of ``line_costs``."""
     from brim.injection.costs import ENCODINGS
     from brim.injection.text import RENDERER_VERSION, item_text
-    from brim.injection.tiers import FORMATS, Tier
+    from brim.injection.tiers import Tier
     from brim.tokens.engines import encoding_counter
     from brim.tokens.vocabulary import load_table_counter
 
@@ -261,10 +261,9 @@ def line_costs_of(behavior: Behavior) -> list[tuple[object, ...]]:
     counters = [(encoding, id(load_table_counter(encoding)), encoding_counter(encoding)) for encoding in ENCODINGS]
     known: dict[tuple[int, str], int] = {}
     for tier in (Tier.NAME_ONLY, Tier.SUMMARY, Tier.FULL):
-        for format in FORMATS:
-            text = item_text(behavior, tier, format)
-            for encoding, vocabulary, counter in counters:
-                if (vocabulary, text) not in known:
-                    known[vocabulary, text] = counter(text) if counter is not None else len(text.encode())
-                found.append((format, encoding, int(tier), RENDERER_VERSION, known[vocabulary, text], len(text)))
+        text = item_text(behavior, tier)
+        for encoding, vocabulary, counter in counters:
+            if (vocabulary, text) not in known:
+                known[vocabulary, text] = counter(text) if counter is not None else len(text.encode())
+            found.append((encoding, int(tier), RENDERER_VERSION, known[vocabulary, text], len(text)))
     return found

@@ -1,4 +1,4 @@
-"""What people and agents do with stored rules: learn, find, remove, restore, review, edit, connect and merge them.
+"""What people and agents do with stored rules: learn, find, remove, restore, review, edit and merge them.
 
 Call the functions that write inside ``scopes.writing()``. Nothing is deleted: statuses, wordings and events keep it.
 """
@@ -12,12 +12,10 @@ from typing import Any
 from brim.behaviors.behavior import LIVE, Behavior, Edge, EdgeKind, Status
 from brim.behaviors.contradictions import Contradiction, among
 from brim.behaviors.contradictions import find as find_contradictions
-from brim.behaviors.duplicates import Merged, Pair, alike, likely_pairs, merge_order, near_pairs, normalized
-from brim.behaviors.graph import would_cycle
+from brim.behaviors.duplicates import Merged, Pair, merge_order, near_duplicate, near_pairs
 from brim.behaviors.jsonl import as_object
 from brim.behaviors.learning import Learned, cleaned, learn
 from brim.behaviors.yaml_form import FIELDS
-from brim.config.values import Config
 from brim.errors import InputError
 from brim.record import Value
 from brim.store.events import Event
@@ -27,7 +25,7 @@ from brim.store.suggestions import Suggestions
 from brim.store.trust import ONCE, OWN, SESSION, allow
 
 MOST_ALIKE = 3
-"""Rules that may say the same as a new one, and are named when it is learned."""
+"""Rules that say nearly the same as a new one, and are named when it is learned."""
 
 
 def named(behavior: Behavior) -> str:
@@ -74,7 +72,7 @@ def find_rules(scopes: Scopes, given: Iterable[str]) -> list[Behavior]:
 
 @dataclass(frozen=True)
 class Taught:
-    """A rule that a person taught, and the event: ``learned``, ``merged`` or ``confirmed``."""
+    """A rule that a person taught, and the event: ``learned`` or ``confirmed``."""
 
     learned: Learned
     event: str
@@ -82,7 +80,7 @@ class Taught:
     """Rules that it contradicts. They are kept and marked; agents are told only the newer of two."""
     replaced: tuple[Behavior, ...] = ()
     alike: tuple[Behavior, ...] = ()
-    """Rules of its scope that may say the same. A person decides."""
+    """Rules of its scope that say nearly the same. A person decides."""
 
 
 def teach(
@@ -91,7 +89,6 @@ def teach(
     scope: str,
     *,
     now: float,
-    threshold: float,
     summary: str = "",
     priority: int | None = None,
     replaces: Iterable[Behavior] = (),
@@ -102,7 +99,7 @@ def teach(
     """
     text = cleaned(said["right"])
     known = scopes.store(scope).behaviors()
-    learned = learn(**said, scope=scope, now=now, existing=known, near_duplicate=threshold)
+    learned = learn(**said, scope=scope, now=now, existing=known)
     old, event = learned.merged_with, "learned"
     replaces = list(replaces)
     replaced = _replaced(replaces, learned.behavior, now)
@@ -116,9 +113,7 @@ def teach(
     if old is not None:
         if conflicts:  # said again, it is the newer one
             behavior = behavior.replace(provenance=behavior.provenance.replace(at=now))
-        event = "merged"
-        if normalized(text) in {normalized(wording) for wording in (old.canonical, *old.variants)}:
-            event = "confirmed"
+        event = "confirmed"
         changed = [field for field in ("summary", "priority") if getattr(behavior, field) != getattr(old, field)]
         learned = learned._replace(changes=(*learned.changes, *(f"{field} changed" for field in changed)))
         before = {field: as_object(old)[field] for field in FIELDS if getattr(behavior, field) != getattr(old, field)}
@@ -133,7 +128,7 @@ def teach(
         rest = [id for id in each.supersedes if id != behavior.id]
         scopes.put(each.replace(supersedes=rest), event="superseded", now=now, by=behavior.id)
     others = [each for each in known if each.live and each.id not in {behavior.id, *gone}]
-    like = [each for each in others if old is None and alike(behavior.canonical, each.canonical)]
+    like = [each for each in others if old is None and near_duplicate(behavior.canonical, each.canonical)]
     mark_conflicts(scopes, behavior, conflicts, now=now)
     learned = learned._replace(behavior=behavior)
     return Taught(learned, event, tuple(conflicts), tuple(replaced), tuple(like[:MOST_ALIKE]))
@@ -172,9 +167,9 @@ def unmarked_conflicts(scopes: Scopes) -> list[tuple[Behavior, Contradiction]]:
     return [(newer, each) for newer, each in among(scopes.behaviors(LIVE)) if (newer.id, each.other.id) not in known]
 
 
-def same_elsewhere(scopes: Scopes, behavior: Behavior, threshold: float) -> Behavior | None:
+def same_elsewhere(scopes: Scopes, behavior: Behavior) -> Behavior | None:
     """Return a rule of the other scope that says the same, or None."""
-    return next((near for _, near in similar_elsewhere(scopes, behavior.scope, [behavior], threshold)), None)
+    return next((near for _, near in similar_elsewhere(scopes, behavior.scope, [behavior])), None)
 
 
 def edit_rule(scopes: Scopes, old: Behavior, changes: Mapping[str, object], *, now: float) -> None:
@@ -247,13 +242,13 @@ def decide_notes(
 
 
 def accept_correction(
-    scopes: Scopes, corrections: Suggestions, number: int, text: str, scope: str, *, now: float, threshold: float
+    scopes: Scopes, corrections: Suggestions, number: int, text: str, scope: str, *, now: float
 ) -> Taught:
     """Turn the correction *number* into the rule *text*; the call that it corrected is noted as wrong."""
     found = corrections.find(number)
     said = {"right": text, "wrong": found.call, "session": found.session}
     with scopes.writing(scope):
-        taught = teach(scopes, said, scope, now=now, threshold=threshold)
+        taught = teach(scopes, said, scope, now=now)
     corrections.take(number)
     return taught
 
@@ -294,39 +289,13 @@ def allow_rule(scopes: Scopes, text: str, *, session: str | None, now: float) ->
 # Two rules -----------------------------------------------------------------------------------------------------------
 
 
-def connect_rules(scopes: Scopes, edge: Edge, *, now: float) -> tuple[Edge, Edge | None, list[str]]:
-    """Store *edge*; return the stored edge, the one that it replaces, and reasons why it isn't followed."""
-    known = scopes.all_edges()
-    old = next((each for each in known if each.key == edge.key), None)
-    if old is not None:
-        edge = edge.replace(created_at=old.created_at, last_activated=old.last_activated)
-    if circle := would_cycle(known, edge):
-        raise InputError(f"this would be a circle of {edge.kind}: {' -> '.join(circle)}; nothing was changed")
-    scopes.put_edge(edge, now=now)
-    return edge, old, [refusal.text for refusal in scopes.refusals() if str(edge) in refusal.text]
-
-
-def duplicate_pairs(scopes: Scopes, config: Config) -> list[Pair]:
-    """Return pairs of each scope that say nearly the same. The first of each pair would stay.
-
-    A project's setting for what is nearly the same applies to the project's rules only.
-    """
-    live, found = scopes.behaviors(LIVE), []
-    for scope, settings in (("user", config.yours), ("project", config)):
-        found += near_pairs([each for each in live if each.scope == scope], settings["behaviors.near_duplicate"])
-    return [Pair(*merge_order(pair.one, pair.other), pair.similarity) for pair in found]
-
-
-def alike_pairs(scopes: Scopes, config: Config) -> list[Pair]:
-    """Return pairs of each scope that may say the same, for a person to decide. The first would stay."""
+def duplicate_pairs(scopes: Scopes) -> list[Pair]:
+    """Return pairs of each scope that say nearly the same. The first of each pair would stay."""
     live = scopes.behaviors(LIVE)
-    certain = {frozenset((pair.one.id, pair.other.id)) for pair in duplicate_pairs(scopes, config)}
-    found: list[Pair] = []
-    for scope, settings in (("user", config.yours), ("project", config)):
-        if settings["behaviors.near_duplicate"] < 1:
-            found += likely_pairs(each for each in live if each.scope == scope)
-    left = [pair for pair in found if frozenset((pair.one.id, pair.other.id)) not in certain]
-    return [Pair(*merge_order(pair.one, pair.other), pair.similarity) for pair in left]
+    pairs: list[Pair] = []
+    for scope in ("user", "project"):
+        pairs += near_pairs(rule for rule in live if rule.scope == scope)
+    return [Pair(*merge_order(pair.one, pair.other)) for pair in pairs]
 
 
 def merge_pairs(scopes: Scopes, pairs: Iterable[Pair], *, now: float) -> list[Merged]:

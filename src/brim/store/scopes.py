@@ -268,11 +268,11 @@ class Scopes(Closing):
         found = {edge.key: edge for store in self.stores.values() for edge in store.all_edges()}
         return [found[key] for key in sorted(found)]
 
-    def line_costs(self, ids: Collection[str], format: str, encoding: str) -> dict[tuple[str, int], tuple[int, int]]:
+    def line_costs(self, ids: Collection[str], encoding: str) -> dict[tuple[str, int], tuple[int, int]]:
         """Return tokens and characters by id and tier, each from the file that applies."""
         found: dict[tuple[str, int], tuple[int, int]] = {}
         for scope, own in self._split(ids):
-            found.update(self.stores[scope].line_costs(own, format, encoding))
+            found.update(self.stores[scope].line_costs(own, encoding))
         return found
 
     def refusals(self) -> list[Refusal]:

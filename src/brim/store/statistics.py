@@ -6,11 +6,9 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from brim.behaviors.behavior import Behavior, BehaviorKind, Status
+from brim.behaviors.behavior import Behavior
 from brim.config import Config
-from brim.injection.mapper import ActivationTierMapper
 from brim.injection.tiers import Tier
 from brim.record import Value
 from brim.store.planner import costs_of
@@ -31,7 +29,7 @@ class Outcome(Value):
     obeyed: int = 0
     """Those of them that were neither tried again nor made."""
     overridden: int = 0
-    """Those that were made after all, and how often ``brim feedback`` said that something else was done on purpose."""
+    """Those that were made after all."""
 
 
 def outcomes(scopes: Scopes, rules: Iterable[Behavior]) -> dict[str, Outcome]:
@@ -57,48 +55,8 @@ def outcomes(scopes: Scopes, rules: Iterable[Behavior]) -> dict[str, Outcome]:
     }
 
 
-TIERS = {"full": 1.0, "summary": 0.5, "name_only": 0.2}
-"""An activation that gives each tier, with thresholds at 0.7, 0.3 and 0.1."""
-
-
-def numbers(behaviors: Sequence[Behavior], top: int) -> dict[str, Any]:
-    """Return what can be counted of *behaviors*, for JSON."""
-
-    def how_many(**fields: object) -> int:
-        return sum(all(getattr(each, field) == value for field, value in fields.items()) for each in behaviors)
-
-    live = [each for each in behaviors if each.live]
-    used = sorted(live, key=lambda each: (-each.usage.injected, -each.usage.confirmed, each.id))
-    return {
-        "behaviors": len(behaviors),
-        "live": len(live),
-        "kinds": {
-            kind.value: {status.value: how_many(kind=kind, status=status) for status in Status} for kind in BehaviorKind
-        },
-        "statuses": {status.value: how_many(status=status) for status in Status},
-        "scopes": {scope: how_many(scope=scope) for scope in ("project", "user")},
-        "injected": sum(each.usage.injected for each in behaviors),
-        "confirmed": sum(each.usage.confirmed for each in behaviors),
-        "overridden": sum(each.usage.overridden for each in behaviors),
-        "most_used": [each.id for each in used if each.usage.injected][:top],
-        "never_used": [each.id for each in live if not (each.usage.injected or each.usage.confirmed)],
-    }
-
-
-def tier_totals(scopes: Scopes, config: Config, live: list[Behavior]) -> tuple[dict[str, int], str]:
-    """Return what the text with all of *live* would count at each tier, headings included, and what counts."""
-    format = config["injection.format"]
-    costs = costs_of(scopes, [each.id for each in live], config)
-    mapper = ActivationTierMapper()
-    totals = {
-        tier: int(mapper.plan([(each.id, value) for each in live], live, format=format, costs=costs).total_tokens)
-        for tier, value in TIERS.items()
-    }
-    return totals, costs.counter
-
-
 def tier_tokens(scopes: Scopes, behavior: Behavior, config: Config) -> dict[str, int]:
-    """Return what *behavior* costs at each tier, most detail first, for the model and the format of the settings."""
+    """Return what *behavior* costs at each tier, most detail first, for the model of the settings."""
     return all_tier_tokens(scopes, [behavior], config)[behavior.id]
 
 

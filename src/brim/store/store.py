@@ -68,7 +68,7 @@ _SECTIONS = """
 """
 _COSTS = """
     SELECT b.id, c.tier, c.tokens, c.chars FROM behaviors b JOIN line_costs c ON c.behavior = b.number
-    WHERE b.id IN ({}) AND c.format = ? AND c.encoding = ? AND c.renderer = ?
+    WHERE b.id IN ({}) AND c.encoding = ? AND c.renderer = ?
 """
 
 
@@ -376,11 +376,11 @@ class Store(Closing):
         except (ValueError, TypeError, RecursionError) as error:
             raise StoreError(f"{self.path}: an event cannot be read: {error}", "damaged") from None
 
-    def line_costs(self, ids: Collection[str], format: str, encoding: str) -> dict[tuple[str, int], tuple[int, int]]:
+    def line_costs(self, ids: Collection[str], encoding: str) -> dict[tuple[str, int], tuple[int, int]]:
         """Return tokens and characters by id and tier, as far as this version of the renderer has counted them."""
         from brim.injection.text import RENDERER_VERSION
 
-        rows = self.database.rows_in(_COSTS, dict.fromkeys(ids), format, encoding, RENDERER_VERSION)
+        rows = self.database.rows_in(_COSTS, dict.fromkeys(ids), encoding, RENDERER_VERSION)
         return {
             (id, tier): (tokens, chars)
             for id, tier, tokens, chars in rows
@@ -398,12 +398,11 @@ class Store(Closing):
         """Return the ids of behaviors with lines that this version of the renderer hasn't counted."""
         from brim.injection.costs import ENCODINGS
         from brim.injection.text import RENDERER_VERSION
-        from brim.injection.tiers import FORMATS
 
         rows = self.database.rows(
             "SELECT id FROM behaviors b WHERE (SELECT count(*) FROM line_costs c "
             "WHERE c.behavior = b.number AND c.renderer = ?) < ? ORDER BY id",
-            (RENDERER_VERSION, 3 * len(FORMATS) * len(ENCODINGS)),
+            (RENDERER_VERSION, 3 * len(ENCODINGS)),
         )
         return [row[0] for row in rows]
 
@@ -413,7 +412,7 @@ class Store(Closing):
             number = self._emptied("line_costs", behavior)
             self.database.run_many(
                 "INSERT INTO line_costs (behavior, format, encoding, tier, renderer, tokens, chars) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                "VALUES (?, 'markdown', ?, ?, ?, ?, ?)",
                 [(number, *cost) for cost in line_costs_of(behavior)],
             )
 

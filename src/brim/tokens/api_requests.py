@@ -14,6 +14,7 @@ from typing import Any
 
 from brim.tokens.messages.frameworks import as_blocks, call_block, result_block
 from brim.tokens.messages.request import without_options
+from brim.tokens.messages.schemas import chosen_tool
 
 Block = dict[str, Any]
 Request = dict[str, Any]
@@ -177,9 +178,19 @@ def anthropic_request(messages: Sequence[Any], tools: Sequence[Any] | None) -> R
     definitions, choice = _tools_and_choice(tools)
     if definitions:
         request["tools"] = [_anthropic_tool(tool) for tool in functions(definitions)]
-    if definitions and isinstance(choice, Mapping):
-        request["tool_choice"] = dict(choice)
+    if definitions and choice is not None:
+        request["tool_choice"] = _anthropic_choice(choice)
     return request
+
+
+def _anthropic_choice(choice: Any) -> Block:
+    """Return the choice of a tool as Anthropic writes it."""
+    if isinstance(choice, Mapping) and choice.get("type") in ("any", "auto", "none", "tool"):
+        return dict(choice)
+    name = chosen_tool(choice)
+    if name is not None:
+        return {"type": "tool", "name": name}
+    return {"type": "any" if choice == "required" else str(choice)}
 
 
 def _tools_and_choice(tools: Sequence[Any] | None) -> tuple[list[Any], Any]:
@@ -210,9 +221,18 @@ def openai_request(messages: Sequence[Any], tools: Sequence[Any] | None) -> Requ
             {"type": "function", **tool["function"]} if "function" in tool else tool for tool in functions(definitions)
         ]
     if definitions and choice is not None:
-        function = choice.get("function") if isinstance(choice, Mapping) else None
-        request["tool_choice"] = {"type": "function", **function} if isinstance(function, Mapping) else choice
+        request["tool_choice"] = _openai_choice(choice)
     return request
+
+
+def _openai_choice(choice: Any) -> Any:
+    """Return the choice of a tool as the Responses API writes it."""
+    kind = choice.get("type") if isinstance(choice, Mapping) else choice
+    if kind == "any":
+        return "required"
+    name = chosen_tool(choice)
+    is_function = isinstance(choice, str) or kind in (None, "function", "tool")
+    return {"type": "function", "name": name} if is_function and name is not None else choice
 
 
 def gemini_request(messages: Sequence[Any], tools: Sequence[Any] | None) -> Request:

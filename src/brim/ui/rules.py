@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -21,7 +20,6 @@ from brim.store.loaded import agents_planner
 from brim.store.planner import START_KEY, constraints_left_out
 from brim.store.rulebook import (
     accept_correction,
-    alike_pairs,
     decide_notes,
     duplicate_pairs,
     edit_rule,
@@ -105,8 +103,7 @@ def rules(place: Place, request: Request) -> Response:
         for edge in scopes.all_edges():
             if edge.kind is EdgeKind.CONFLICTS and edge.source in by_id and edge.target in by_id:
                 conflicts.append((by_id[edge.source], by_id[edge.target]))
-        pairs = [(pair, True) for pair in duplicate_pairs(scopes, workspace.config)]
-        pairs += [(pair, False) for pair in alike_pairs(scopes, workspace.config)]
+        pairs = duplicate_pairs(scopes)
     budget = workspace.config.yours[START_KEY] or 0
     return page(
         "rules.html",
@@ -168,8 +165,8 @@ def change_rule(place: Place, form: dict[str, str]) -> str:
         if action == "merge":
             return _merge(scopes, workspace, rule, scopes.find(form.get("other", "")))
         if action == "replace":
-            about: dict[str, Any] = {"now": workspace.now, "threshold": workspace.near_duplicate(rule.scope)}
-            taught = teach(scopes, {"right": _text(form), "wrong": ""}, rule.scope, replaces=[rule], **about)
+            said = {"right": _text(form), "wrong": ""}
+            taught = teach(scopes, said, rule.scope, replaces=[rule], now=workspace.now)
             return f"{taught.learned.behavior.name} takes the place of {rule.name}."
         if action == "block":
             changes: dict[str, object] = {"blocks": checked_blocks([*rule.blocks, *_blocks(form)])}
@@ -186,8 +183,7 @@ def change_rule(place: Place, form: dict[str, str]) -> str:
 
 
 def _merge(scopes: Scopes, workspace: Workspace, rule: Behavior, other: Behavior) -> str:
-    pairs = [*duplicate_pairs(scopes, workspace.config), *alike_pairs(scopes, workspace.config)]
-    chosen = [pair for pair in pairs if {pair.one.id, pair.other.id} == {rule.id, other.id}]
+    chosen = [pair for pair in duplicate_pairs(scopes) if {pair.one.id, pair.other.id} == {rule.id, other.id}]
     done = merge_pairs(scopes, chosen, now=workspace.now)
     if not done:
         raise InputError(f"{named(rule)} and {named(other)} don't say the same any more: nothing was changed")
@@ -228,13 +224,12 @@ def _teach(workspace: Workspace, form: dict[str, str], correction: Suggestion | 
     scope, text = "user" if form.get("everywhere") or workspace.project is None else "project", _text(form)
     if scope == "project":
         workspace.begin_project()
-    about: dict[str, Any] = {"now": workspace.now, "threshold": workspace.near_duplicate(scope)}
     with workspace.open() as scopes:
         if correction is not None:
             corrections = Suggestions(workspace.home)
-            taught = accept_correction(scopes, corrections, correction.number, text, scope, **about)
+            taught = accept_correction(scopes, corrections, correction.number, text, scope, now=workspace.now)
         else:
             with scopes.writing(scope):
-                taught = teach(scopes, {"right": text, "wrong": ""}, scope, **about)
+                taught = teach(scopes, {"right": text, "wrong": ""}, scope, now=workspace.now)
     rule = taught.learned.behavior
     return f"Saved as {rule.name}. Agents hear it {heard(rule)}."

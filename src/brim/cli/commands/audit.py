@@ -69,7 +69,7 @@ def audit(options: Namespace) -> int:
     fixed: list[str] = []
     with Scopes(sound) as scopes:
         problems = broken + graph_problems(scopes) + stale_problems(scopes)
-        hinted = hints(scopes, workspace.config)
+        hinted = hints(scopes)
         if not options.as_json:
             print(_check_view(paths, scopes, problems, hinted), end="")
         if options.fix:

@@ -15,7 +15,7 @@ from brim.behaviors.behavior import Behavior, BehaviorKind
 from brim.behaviors.blocks import EDIT, RUN, TOOL, asked_for, checked_blocks, too_much
 from brim.behaviors.blocks import said as in_words
 from brim.behaviors.jsonl import as_object
-from brim.behaviors.learning import confirmed, holds, loosens, overridden
+from brim.behaviors.learning import holds, loosens
 from brim.behaviors.learning import learn as learned_from
 from brim.behaviors.sentences import heard, refused
 from brim.behaviors.yaml_form import FIELDS, as_yaml, from_yaml
@@ -70,17 +70,15 @@ MOST_ASKED = 3
     SURE,
     option("--summary", default="", metavar="TEXT", help="one line that keeps the meaning (default: from the text)"),
     option("--replaces", action="append", default=[], metavar="RULE", help="remove this rule; may be repeated"),
-    option("--force-new", action="store_true", help="keep it apart from rules that say nearly the same"),
     add_scope,
     add_json,
 )
 def learn(options: Namespace) -> int:
     """Teach your agents a rule, for this project or, with --user, for all of them.
 
-    brim infers kind, name, tags and conditions from the text, unless you give them. If a known rule says the same, brim
-    merges the two and keeps both texts; --force-new keeps them apart. If the rule contradicts a known one, brim asks
-    whether to replace that. Without a terminal it keeps both, and agents hear the newer one; --replaces RULE removes
-    the other. brim masks secrets.
+    brim infers kind, name, tags and conditions from the text, unless you give them. If the rule contradicts a
+    known one, brim asks whether to replace that. Without a terminal it keeps both, and agents hear the newer one;
+    --replaces RULE removes the other. brim masks secrets.
 
     With --block, brim refuses every matching command of an agent, and quotes the rule. Only you can allow it, with
     'brim rules allow'. Give --block once for each form, such as "npm install" and "npm i". See docs/blocks.md.
@@ -99,7 +97,6 @@ def learn(options: Namespace) -> int:
         return 1
     workspace = here()
     scope = _scope(options, workspace)
-    threshold = workspace.near_duplicate(scope)
     # What is wrong with it is raised before a file is made.
     made = learned_from(**said, scope=scope, now=workspace.now).behavior
     made.replace(summary=options.summary)
@@ -111,9 +108,8 @@ def learn(options: Namespace) -> int:
         if any(map(holds, replaces)):
             need_person("replaces a constraint")
         with scopes.writing(scope):
-            needed = 1.0 if options.force_new else threshold
             own = {"summary": options.summary, "replaces": replaces}
-            taught = teach(scopes, said, scope, now=workspace.now, threshold=needed, **own)
+            taught = teach(scopes, said, scope, now=workspace.now, **own)
             if loosens(taught.learned.merged_with, taught.learned.behavior):
                 need_person("changes a constraint")
             hidden = [each.other for each in taught.conflicts if scope == "user" or each.other.scope == "project"]
@@ -122,7 +118,7 @@ def learn(options: Namespace) -> int:
         learned, store = taught.learned, scopes.store(scope)
         stored = store.get(learned.behavior.id) or learned.behavior
         tokens = tier_tokens(scopes, stored, workspace.config)
-        like = same_elsewhere(scopes, stored, threshold)
+        like = same_elsewhere(scopes, stored)
     whose = f"this project ({os.path.basename(workspace.project or '')})" if scope == "project" else "all your projects"
     found = {**_object(taught, stored, like), "tokens": tokens, "file": store.path}
     emit(found, _learned_view(taught, stored, whose), options.as_json)
@@ -202,7 +198,7 @@ def _further(taught: Taught, stored: Behavior, like: Behavior | None) -> Iterato
         else:
             yield f"it conflicts with {named(other)}; both are kept, and agents hear only this one: {remedy}"
     for same in taught.alike:
-        yield f"{named(same)} may say the same: 'brim rules remove {same.id}' removes it"
+        yield f"{named(same)} says nearly the same: 'brim rules remove {same.id}' removes it"
     if like is not None:
         whose = "for every project" if like.scope == "user" else "in this project"
         yield f"{named(like)} says the same {whose}; both are kept"
@@ -227,7 +223,7 @@ def _said(options: Namespace) -> dict[str, Any]:
 
 def _learned_view(taught: Taught, stored: Behavior, whose: str) -> str:
     """Return whose rule it is, what brim understood, and when agents are told: two lines."""
-    said = {"learned": "Learned", "confirmed": "Already known", "merged": "Merged into a rule"}[taught.event]
+    said = {"learned": "Learned", "confirmed": "Already known"}[taught.event]
     told = f"Agents hear it {heard(stored)}." if stored.live else f"It is {stored.status}, so agents don't hear it."
     about = ", ".join([stored.kind.value, *(f"#{tag}" for tag in stored.tags)])
     return lines(
@@ -236,40 +232,6 @@ def _learned_view(taught: Taught, stored: Behavior, whose: str) -> str:
         printable(f"Refuses {refused(stored)}.") if stored.blocks and stored.live else "",
         *(printable(f"  {change}") for change in taught.learned.changes if taught.learned.merged_with is not None),
     )
-
-
-@command(
-    rule(),
-    option("verdict", choices=("confirmed", "overridden"), help="whether it was right"),
-    option("--note", default="", metavar="TEXT", help="why; kept with it"),
-    add_json,
-)
-def feedback(options: Namespace) -> int:
-    """Say that a rule was right (confirmed), or that you did otherwise (overridden).
-
-    This changes its confidence and how easily it comes up. Its text stays as it is.
-
-    Examples:
-      brim feedback use-uv confirmed
-      brim feedback use-uv overridden --note 'the image has only pip'
-    """
-    workspace = here()
-    with workspace.open() as scopes, scopes.writing():
-        behavior = find_rule(scopes, options.id)
-        if not behavior.live:
-            why = f"is {behavior.status}, so it can't have been used: brim rules why {behavior.id}"
-            raise InputError(f"{named(behavior)} {why}")
-        if options.verdict == "overridden" and behavior.kind is BehaviorKind.CONSTRAINT:
-            need_person("lowers a constraint")
-        changed = (confirmed if options.verdict == "confirmed" else overridden)(behavior, workspace.now)
-        scopes.put(changed, event=options.verdict, now=workspace.now, note=options.note)
-    usage, before, after = changed.usage, behavior.confidence, changed.confidence
-    view = lines(
-        printable(f"{options.verdict}: {named(changed)}"),
-        f"confirmed {usage.confirmed:,}, overridden {usage.overridden:,}, confidence {before:.2f} -> {after:.2f}",
-    )
-    hint = f"overridden more often than confirmed: change it with 'brim rules edit {changed.id}', or remove it"
-    return emit(as_object(changed), view, options.as_json, hint if usage.overridden > usage.confirmed + 1 else "")
 
 
 # In an editor ----------------------------------------------------------------------------------------------------

@@ -122,9 +122,8 @@ def _accept(options: Namespace, workspace: Workspace, number: int, text: str) ->
     scope = scope_of(options, workspace)
     if scope == "project":
         workspace.begin_project()
-    about = {"now": workspace.now, "threshold": workspace.near_duplicate(scope)}
     with workspace.open() as scopes:
-        taught = accept_correction(scopes, Suggestions(workspace.home), number, text, scope, **about)
+        taught = accept_correction(scopes, Suggestions(workspace.home), number, text, scope, now=workspace.now)
     rule = taught.learned.behavior
     if not options.as_json:
         print(f"Saved as {printable(rule.name)}. Agents hear it {printable(heard(rule))}.\n")

@@ -45,7 +45,6 @@ from brim.cli.output import (
 from brim.errors import InputError
 from brim.install.rule_files import read_rule_files
 from brim.store.imports import Change, Outcome, Plan, RulesReader, plan_of
-from brim.store.rulebook import named
 from brim.store.scopes import Scopes
 from brim.tokens.inputs import read_text
 from brim.workspace import Workspace
@@ -54,7 +53,7 @@ PROGRESS_FROM = 500
 """Rules from which a bar is shown: each takes about a millisecond, most of it to count its lines."""
 WIDTH = 100
 """Columns of a text."""
-COLOURS = {"added": "green", "merged": "yellow", "known": "faint", "left out": "faint"}
+COLOURS = {"added": "green", "known": "faint", "left out": "faint"}
 
 
 def _usual_file(project: str) -> str:
@@ -80,11 +79,10 @@ def import_(options: Namespace) -> int:
 
     In Markdown, each bullet is a rule, with its sub-bullets, and with the line above if that changes its meaning; so is
     a paragraph that says what to do. Rules for some files only ('globs:', 'paths:', 'applyTo:', a folder's own
-    CLAUDE.md) stay so. Of Claude Code's own notes, corrections are read. A rule that says nearly the same as a known
-    one is merged with it, and both texts are kept. Removed rules stay removed.
+    CLAUDE.md) stay so. Of Claude Code's own notes, corrections are read. Known and removed rules stay as they are.
 
-    From floop come behaviors and connections; corrections that no rule was learned from become notes to review. brim
-    lists what it couldn't bring over unchanged. Ids and counters are kept.
+    From floop come rules, their conditions and connections. brim lists what it couldn't bring over unchanged. Ids and
+    counters are kept.
 
     Exits with 1 if you say no, or if a line was left out.
 
@@ -184,7 +182,7 @@ def _carry_out(
 def _import_rules(options: Namespace) -> int:
     workspace = here()
     scope = scope_of(options, workspace)
-    reader = RulesReader(scope, workspace.now, workspace.near_duplicate(scope))
+    reader = RulesReader(scope, workspace.now)
     sources = read_rule_files(workspace, options.files, reader)
 
     def show(_: Plan) -> None:
@@ -219,12 +217,9 @@ def _outcomes_view(outcomes: list[Outcome]) -> str:
         what, known = paint(each.what, COLOURS[each.what]), each.behavior
         if known is None or each.what == "known":
             rows.append([what, each.place, each.why, cut(each.text, WIDTH)])
-        elif each.what == "added":
+        else:
             about, _, text = whole(known).partition("\n")
             told.append(f"{what}  {about}  {printable(each.place)}\n{text}")
-        else:
-            about = printable(f"into {named(known)}: {'; '.join(each.changes)}  {each.place}")
-            told.append(f"{what} {about}\n{block(each.text)}")
     parts = [f"{counted(len(outcomes), 'rule')}: {numbers}", *told, table(rows) if rows else ""]
     return "\n\n".join(filter(None, parts)) + "\n"
 
@@ -235,11 +230,11 @@ def _import_floop(options: Namespace, folder: str) -> int:
     scope = "project" if workspace.project is not None and not at_home else "user"
     projects = None if workspace.project is None or not at_home else project_names(workspace.project)
     floop = read_floop_folder(folder, scope=scope, projects=projects)
-    behaviors = list(floop.behaviors) if at_home else [each.replace(summary="") for each in floop.behaviors]
+    behaviors = [each if at_home else each.replace(summary="") for each in floop.behaviors.values()]
     if workspace.project is None:
         behaviors = [each.replace(scope="user") for each in behaviors]
     ours = {each.id for each in behaviors if each.scope == "project"}
-    edges = [("project" if {edge.source, edge.target} & ours else "user", edge) for edge in floop.edges]
+    edges = [("project" if {edge.source, edge.target} & ours else "user", edge) for edge in floop.edges.values()]
 
     def show(plan: Plan) -> None:
         if not options.as_json:
@@ -248,7 +243,7 @@ def _import_floop(options: Namespace, folder: str) -> int:
             held = f"{counted(len(behaviors), 'rule')}, {counted(len(floop.edges), 'connection')}"
             by_kind = heading(table([["kind", "status", "scope", "count"], *rows], right=(3,))) if rows else ""
             print(lines(printable(f"{folder} holds {held}"), by_kind))
-            if workspace.project is None and any(each.scope == "project" for each in floop.behaviors):
+            if workspace.project is None and any(each.scope == "project" for each in floop.behaviors.values()):
                 note("not in a project, so project rules go to your own rules too")
             print()
             show_plan(plan, folder)

@@ -66,7 +66,6 @@ from brim.store.scopes import Scopes
 from brim.tokens.counters import counter_for
 from brim.workspace import Workspace
 
-ACTIVE = ("id", "name", "kind", "scope", "tier", "reasons")
 EVENTS = ("prompt", "tool", *BEGINNINGS, "resume")
 SITUATION = ("file", "task", "language", "prompt", "command", "set")
 """The options that say what is done. A place alone is where a session begins."""
@@ -196,28 +195,25 @@ def _explained(
 ) -> tuple[dict[str, Any], str]:
     """Return the account of one live rule, for JSON and for people; *read_by* is the agent that reads it itself."""
     how: Any = {"now": workspace.now, "parameters": planner.parameters, "course": planner.course}
-    found = explain(scopes, context, behavior.id, **how)
+    account = explain(scopes, context, behavior.id, **how)
     alone, plan = planner.plan(None, limited=False), planner.plan(workspace.config.yours[START_KEY])
     mapped, item = _item(alone, behavior.id), _item(plan, behavior.id)
     as_json = {
-        **found.to_dict(),
+        "value": account.value,
+        "outcome": account.outcome,
         "tier": "omitted" if mapped is None else str(mapped.tier),
         "planned": None if item is None else {**planner.item_dict(item), "token_budget": plan.token_budget},
-        "reason": found.outcome if mapped is None else mapped.reason,
+        "reason": account.outcome if mapped is None else mapped.reason,
         "read_by": read_by or None,
     }
-    others = {flow.giver for step in found.steps for flow in step.flows}
-    names = {id: named(each) for id, each in scopes.get_many({behavior.id, *others}).items()}
-    told = found.text(names).split("\n")
-    width = len(told[-1]) - len(f"    {found.value:.3f}")  # the last line is the activation's
-    tier = f"omitted: {found.outcome.removeprefix('out: ')}" if mapped is None else f"{mapped.tier}: {mapped.reason}"
-    if read_by and mapped is None:
-        tier = f"omitted: {read_by} reads it in its own files"
-    told.append(f"  {'tier':<{width}}  {tier}")
+    outcome = f"{read_by} reads it in its own files" if read_by and mapped is None else account.outcome
+    told = [f"{named(behavior)}: {outcome}"]
+    if mapped is not None:
+        told.append(f"  tier     {mapped.tier}: {mapped.reason}")
     if item is not None and mapped is not None:
         within = "" if plan.token_budget is None else f" within {plan.token_budget:,} tokens"
         changed = "" if item.tier is mapped.tier else f": {item.reason}"
-        told.append(f"  {'planned':<{width}}  {item.tier}{within}{changed}")
+        told.append(f"  planned  {item.tier}{within}{changed}")
     return as_json, "\n".join(printable(line) for line in told)
 
 
@@ -232,43 +228,6 @@ def _situation_dict(context: Context) -> dict[str, list[str]]:
 def _tell_nothing(scopes: Scopes, context: Context) -> None:
     nothing = scopes.user is None and scopes.project is None
     note(NOTHING_YET if nothing else f"no rule applies here ({context})")
-
-
-@command(option("--all", action="store_true", help="also what matters too little to be told"), add_situation, add_json)
-def active(options: Namespace) -> int:
-    """List what matters here and now, the most important first.
-
-    How much, in how much detail that would be told if there were room for everything, and why. 'brim rules why' shows
-    what goes in within a budget; 'brim rules why RULE' explains one number.
-
-    Examples:
-      brim active --file src/app.py
-      brim active --prompt 'run the tests' --all
-    """
-    workspace = here()
-    context = situation_of(options, workspace)
-    with workspace.open() as scopes:
-        planner = Planner(scopes, workspace.config, context, now=workspace.now)
-        items = planner.plan(None, limited=False).items
-        shown = [item for item in items if item.tier or options.all]
-        if options.as_json:
-            each = map(planner.item_dict, shown)
-            found = [{**{key: one[key] for key in ACTIVE}, "value": one["activation"]} for one in each]
-            say_json({"context": _situation_dict(context), "active": found})
-        elif shown:
-            rows = [["activation", "tier", "kind", "why", "rule"]]
-            for item in shown:
-                value, rule = f"{item.activation:.2f}", item.behavior
-                rows.append([value, str(item.tier), kind_of(rule), planner.why(item), summary_of(rule)])
-            view = heading(table(rows, right=(0,), optional=(2, 3)))
-            print(lines(view, paint(f"the situation: {context}", "faint")))
-        else:
-            _tell_nothing(scopes, context)
-    hidden = len(items) - len(shown)
-    if hidden and not options.as_json:
-        note(f"{hidden:,} more {'matters' if hidden == 1 else 'matter'} too little to be told: --all lists them")
-    tell_trust(workspace)
-    return 0
 
 
 @command(
@@ -411,14 +370,7 @@ def plan_view(planner: Planner, plan: InjectionPlan) -> str:
     rows, more = listed(found)
     head = ["activation", "tier", "tokens", "kind", "why", "rule"]
     shown = heading(table([head, *rows], right=(0, 2), optional=(3, 4, 1)))
-    proof = ""
-    if plan.upper_bound is not None:  # only ``optimal`` knows how good the choice is
-        gap, bound = plan.gap or 0.0, plan.upper_bound
-        gained = (
-            f", upper bound {bound:.3f}: at most {gap:.3f} ({gap / bound:.2%}) could be gained" if gap >= 1e-9 else ""
-        )
-        proof = f"value {plan.value:.3f}{gained or ': no choice that fits has more'}"
-    return lines(shown, more, f"\n{total_line(plan)}", proof, *plan.reasons)
+    return lines(shown, more, f"\n{total_line(plan)}", *plan.reasons)
 
 
 def waiting_view(rules: Sequence[Behavior]) -> str:
@@ -436,5 +388,5 @@ def total_line(plan: InjectionPlan) -> str:
     taken = f"{int(total):,} tokens, no limit" if budget is None else f"{int(total):,} of {budget:,} tokens"
     basis = total.basis if total.low == total.high else f"{total.basis} ({total.low:,} to {total.high:,})"
     characters = [] if plan.max_chars is None else [f"{plan.characters:,} of {plan.max_chars:,} characters"]
-    line = ", ".join([taken, *characters, f"{basis} for {plan.counter}", plan.format, plan.strategy])
+    line = ", ".join([taken, *characters, f"{basis} for {plan.counter}"])
     return paint(wrapped(line), "red") if constraints_left_out(plan) else wrapped(line)

@@ -73,9 +73,12 @@ def _body(body: object, inner: object, tools: object) -> Request:
 def _schema(body: object) -> object:
     """Return the schema that the answer to a request must follow; None if it has none."""
     generation = get(body, "generationConfig") or get(body, "generation_config") or get(body, "config")
+    response_format = get(body, "response_format")
+    if isinstance(response_format, type):  # LiteLLM takes a class of pydantic
+        return response_format
     formats = get(get(body, "text"), "format"), get(body, "output_format"), get(get(body, "output_config"), "format")
-    schemas = [get(get(body, "response_format"), "json_schema"), *(get(form, "schema") for form in formats)]
-    schemas.append(first(generation, "responseSchema", "response_schema", "responseJsonSchema"))
+    schemas = [first(response_format, "json_schema", "schema"), *(get(form, "schema") for form in formats)]
+    schemas.append(first(generation, "responseSchema", "response_schema", "responseJsonSchema", "response_json_schema"))
     return next(filter(None, schemas), None)
 
 

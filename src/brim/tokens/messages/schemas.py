@@ -21,6 +21,8 @@ _PARAMETERS = (
     *("parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema"),
     *("params_json_schema", "args_schema"),
 )
+NO_NAMES = ("", "any", "auto", "none", "required")
+"""Choices of a tool that are a word for a rule, not the name of one."""
 _JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array", dict: "object"}
 
 
@@ -50,14 +52,33 @@ def add_tools(tools: object, walk: Walk, choice: object = None) -> None:
         _add_namespace(functions, walk, table["openai"], choice)
     elif walk.provider == "anthropic":
         row = best(table["anthropic"]["system_prompt"], walk.names)
-        forced = string(get(choice, "type")) in ("any", "tool")
-        walk.ledger.other(row["any" if forced else "auto"], row["low"], row["high"])
+        walk.ledger.other(row["any" if _forces_a_tool(choice) else "auto"], row["low"], row["high"])
     published = walk.provider in ("openai", "anthropic")
     walk.ledger.because("tool schemas: published estimate" if published else width("schema").reason)
 
 
+def _forces_a_tool(choice: object) -> bool:
+    """Whether the model has to call a tool, in the words of any provider or framework."""
+    if isinstance(choice, str):
+        return choice not in ("", "auto", "none")
+    return string(get(choice, "type")) in ("any", "tool", "function") or chosen_tool(choice) is not None
+
+
+def chosen_tool(choice: object) -> str | None:
+    """Return the name of the tool that the model has to call; None if *choice* names none.
+
+    LangChain and the OpenAI Agents SDK write the name alone.
+    """
+    if isinstance(choice, str):
+        return None if choice in NO_NAMES else choice
+    name = first(get(choice, "function"), "name") or get(choice, "name")
+    return name if isinstance(name, str) else None
+
+
 def add_output_schema(schema: object, walk: Walk) -> None:
-    """Add a schema that the answer must follow."""
+    """Add a schema that the answer must follow: JSON, or a class of pydantic."""
+    if isinstance(schema, type):
+        schema = _parameters({"parameters": schema})
     walk.rough(compact(schema), "output_schema")
 
 
@@ -116,10 +137,11 @@ def _add_namespace(tools: list[object], walk: Walk, table: dict[str, Any], choic
         walk.ledger.other(*(table["with_system"],) * 3)
         text = string(get(system, "content"))
         walk.ledger.difference(f"{text}\n", text)
-    named = first(get(choice, "function"), "name") or get(choice, "name")
-    if isinstance(named, str):
-        walk.ledger.text(named)
-        walk.ledger.other(*(table["choice_tool" if get(choice, "type") is not None else "choice_function"],) * 3)
+    name = chosen_tool(choice)
+    if name is not None:
+        walk.ledger.text(name)
+        is_function_call = not isinstance(choice, str) and get(choice, "type") is None
+        walk.ledger.other(*(table["choice_function" if is_function_call else "choice_tool"],) * 3)
     elif choice == "none":
         walk.ledger.other(*(table["choice_none"],) * 3)
 

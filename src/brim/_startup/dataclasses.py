@@ -1,0 +1,236 @@
+"""What brim's modules import as ``dataclasses`` in a hook: the same classes, made without ``exec`` and ``inspect``.
+
+It has what brim uses; the compiler of the start-up file refuses a module that wants more. It doesn't check the
+definition of a class: the tests define every class with the real module first.
+"""
+
+from __future__ import annotations
+
+import reprlib
+from types import MemberDescriptorType
+
+MISSING = object()
+
+
+class FrozenInstanceError(AttributeError):
+    """A field of a frozen dataclass was set or deleted."""
+
+
+class Field:
+    """What a dataclass knows about one of its fields."""
+
+    __slots__ = ("compare", "default", "default_factory", "kw_only", "name", "repr")
+
+    def __init__(self, default, default_factory, repr, compare, kw_only):
+        self.name = ""
+        self.default = default
+        self.default_factory = default_factory
+        self.repr = repr
+        self.compare = compare
+        self.kw_only = kw_only
+
+
+def field(*, default=MISSING, default_factory=MISSING, repr=True, compare=True, kw_only=None):
+    """Describe a field of a dataclass."""
+    return Field(default, default_factory, repr, compare, kw_only)
+
+
+def dataclass(cls=None, /, *, frozen=False, slots=False, kw_only=False, eq=True, repr=True):
+    """Make a class a dataclass."""
+
+    def decorate(cls):
+        fields = _collect_fields(cls, kw_only)
+        cls.__dataclass_fields__ = fields
+        _add_methods(cls, fields, frozen, slots, eq, repr)
+        return _with_slots(cls, fields, frozen) if slots else cls
+
+    return decorate if cls is None else decorate(cls)
+
+
+def fields(class_or_instance):
+    """Return the fields of a dataclass or of one of its instances."""
+    return tuple(_fields_of(class_or_instance).values())
+
+
+def replace(instance, /, **changes):
+    """Return a copy of *instance* with other values in the fields of *changes*."""
+    if isinstance(instance, type) or not is_dataclass(instance):
+        raise TypeError("replace() should be called on dataclass instances")
+    for name in _fields_of(instance):
+        if name not in changes:
+            changes[name] = getattr(instance, name)
+    return instance.__class__(**changes)
+
+
+def is_dataclass(value):
+    """Return whether *value* is a dataclass or an instance of one."""
+    return hasattr(value, "__dataclass_fields__")
+
+
+def _fields_of(class_or_instance):
+    try:
+        return class_or_instance.__dataclass_fields__
+    except AttributeError:
+        raise TypeError("must be called with a dataclass type or instance") from None
+
+
+def _collect_fields(cls, kw_only):
+    """Return the fields of *cls* and of its bases by name, and leave in the class only the defaults."""
+    collected = {}
+    for base in reversed(cls.__mro__[1:]):
+        collected.update(getattr(base, "__dataclass_fields__", ()))
+    for name, annotation in cls.__annotations__.items():
+        if annotation.startswith("ClassVar"):
+            continue
+        default = getattr(cls, name, MISSING)
+        if isinstance(default, MemberDescriptorType):
+            default = MISSING  # the slot of a base
+        if isinstance(default, Field):
+            described = default
+            if described.default is MISSING:
+                delattr(cls, name)
+            else:
+                setattr(cls, name, described.default)
+        else:
+            described = Field(default, MISSING, True, True, None)
+        described.name = name
+        if described.kw_only is None:
+            described.kw_only = kw_only
+        collected[name] = described
+    return collected
+
+
+def _add_methods(cls, fields, frozen, slots, eq, repr):
+    own = cls.__dict__
+    methods = {"__init__": _init_method(cls, fields, frozen, slots)}
+    if repr:
+        methods["__repr__"] = _repr_method([field.name for field in fields.values() if field.repr])
+    compared = tuple(field.name for field in fields.values() if field.compare)
+    if eq:
+        methods["__eq__"] = _eq_method(compared)
+    methods["__match_args__"] = tuple(field.name for field in fields.values() if not field.kw_only)
+    has_hash = own.get("__hash__") is not None or ("__hash__" in own and "__eq__" not in own)
+    for name, method in methods.items():
+        if name not in own:
+            setattr(cls, name, method)
+    if frozen:
+        cls.__setattr__ = _setattr_method(cls, fields)
+        cls.__delattr__ = _delattr_method(cls, fields)
+    if eq and not has_hash:
+        cls.__hash__ = _hash_method(compared) if frozen else None
+
+
+def _init_method(cls, fields, frozen, slots):
+    names = tuple(fields)
+    positional = tuple(name for name in names if not fields[name].kw_only)
+    has_post_init = hasattr(cls, "__post_init__")
+    store = object.__setattr__ if frozen else setattr
+    # With a __dict__, and nothing that would have to see the value, all fields can be set at once.
+    at_once = cls.__dictoffset__ and not slots and (frozen or cls.__setattr__ is object.__setattr__)
+    at_once = at_once and not any(hasattr(getattr(cls, name, None), "__set__") for name in names)
+    all_positional = positional == names
+
+    def __init__(self, *args, **kwargs):
+        if kwargs or not all_positional or len(args) != len(names):
+            args = _complete(cls, fields, positional, args, kwargs)
+        if at_once:
+            self.__dict__.update(zip(names, args))  # noqa: B905 (strict= takes time)
+        else:
+            for name, value in zip(names, args):  # noqa: B905
+                store(self, name, value)
+        if has_post_init:
+            self.__post_init__()
+
+    return __init__
+
+
+def _complete(cls, fields, positional, args, kwargs):
+    """Return a value for each field, in their order."""
+    call = f"{cls.__name__}.__init__()"
+    if len(args) > len(positional):
+        raise TypeError(f"{call} takes {len(positional)} positional arguments but {len(args)} were given")
+    values = dict(zip(positional, args))  # noqa: B905
+    for name, value in kwargs.items():
+        if name not in fields:
+            raise TypeError(f"{call} got an unexpected keyword argument {name!r}")
+        if name in values:
+            raise TypeError(f"{call} got multiple values for argument {name!r}")
+        values[name] = value
+    completed = []
+    for name, field in fields.items():
+        if name in values:
+            completed.append(values[name])
+        elif field.default is not MISSING:
+            completed.append(field.default)
+        elif field.default_factory is not MISSING:
+            completed.append(field.default_factory())
+        else:
+            raise TypeError(f"{call} missing a required argument: {name!r}")
+    return completed
+
+
+def _repr_method(names):
+    @reprlib.recursive_repr()
+    def __repr__(self):
+        shown = ", ".join([f"{name}={getattr(self, name)!r}" for name in names])
+        return f"{self.__class__.__qualname__}({shown})"
+
+    return __repr__
+
+
+def _eq_method(names):
+    def __eq__(self, other):
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        return [getattr(self, name) for name in names] == [getattr(other, name) for name in names]
+
+    return __eq__
+
+
+def _hash_method(names):
+    def __hash__(self):
+        return hash(tuple([getattr(self, name) for name in names]))
+
+    return __hash__
+
+
+def _setattr_method(cls, fields):
+    def __setattr__(self, name, value):
+        if type(self) is cls or name in fields:
+            raise FrozenInstanceError(f"cannot assign to field {name!r}")
+        super(cls, self).__setattr__(name, value)
+
+    return __setattr__
+
+
+def _delattr_method(cls, fields):
+    def __delattr__(self, name):
+        if type(self) is cls or name in fields:
+            raise FrozenInstanceError(f"cannot delete field {name!r}")
+        super(cls, self).__delattr__(name)
+
+    return __delattr__
+
+
+def _with_slots(cls, fields, frozen):
+    """Return *cls* again with slots for its own fields."""
+    namespace = dict(cls.__dict__)
+    inherited = {name for base in cls.__mro__[1:-1] for name in base.__dict__.get("__slots__", ())}
+    namespace["__slots__"] = tuple(name for name in fields if name not in inherited)
+    for name in (*fields, "__dict__", "__weakref__"):
+        namespace.pop(name, None)
+    if frozen:
+        namespace.setdefault("__getstate__", _get_state)
+        namespace.setdefault("__setstate__", _set_state)
+    made = type(cls)(cls.__name__, cls.__bases__, namespace)
+    made.__qualname__ = cls.__qualname__
+    return made
+
+
+def _get_state(self):
+    return [getattr(self, name) for name in self.__dataclass_fields__]
+
+
+def _set_state(self, state):
+    for name, value in zip(self.__dataclass_fields__, state):  # noqa: B905
+        object.__setattr__(self, name, value)
