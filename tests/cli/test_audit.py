@@ -87,8 +87,8 @@ def test_lines_that_are_not_counted_are_counted_without_asking(brim: Brim) -> No
 def test_hints_are_no_problems(brim: Brim) -> None:
     remember(
         brim,
-        behavior("a", text="Use uv instead of pip."),
-        behavior("b", text="Prefer uv over pip.", usage=Usage(confirmed=1, overridden=2)),
+        behavior("a", text="Run the tests before you push."),
+        behavior("b", text="Always run tests before you push", usage=Usage(confirmed=1, overridden=2)),
         behavior("c", "constraint", "Never push."),
     )
     remember(brim, behavior("p"), edges=[Edge("p", "c", "overrides")], scope="project")

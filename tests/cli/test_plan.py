@@ -38,7 +38,7 @@ def test_each_row_says_how_much_which_tier_and_why(brim: Brim) -> None:
     assert "requires name-b" in ran.lines[3]
     assert rows[4][:4] == ["0.50", "summary", "→", "full"]
     assert "always; promoted into spare budget" in ran.lines[4]
-    assert "of 2,000 tokens, exact for o200k_base, markdown, lowest-first" in ran.out
+    assert "of 2,000 tokens, exact for o200k_base" in ran.out
 
 
 def test_without_a_situation_it_says_what_comes_later_and_when(brim: Brim) -> None:

@@ -169,7 +169,7 @@ def histories(world: World) -> None:
             world.brim("dev", "fit", f"{name}.json", *options, name=f"fit {name} {strategy}")
         world.brim("dev", "check", f"{name}.json", "--json", name=f"check {name}")
         world.brim("dev", "repair", f"{name}.json", "--dry-run", "--json", name=f"repair {name}")
-    tools = ["--tools", "tools.json", "--token-budget", "300"]
+    tools = ["--tools", "tools.json", "--tokens", "300"]
     world.brim("dev", "fit", "agent.json", "--model", "gpt-4o", *tools, "--json", name="fit with tools")
     world.brim("dev", "check", "broken.json", "--json", name="check broken")
     world.brim("dev", "check", "broken.json", "--provider", "openai", "--json", name="check broken for openai")
@@ -178,7 +178,7 @@ def histories(world: World) -> None:
     for bad in ("[]", "{}", "[1, 2]", "not JSON", "[" * 500):
         world.brim("dev", "check", "-", "--json", stdin=bad, name=f"check {bad[:10]}")
         world.brim(
-            "dev", "fit", "-", "--model", "gpt-4o", "--token-budget", "50", "--json", stdin=bad, name=f"fit {bad[:10]}"
+            "dev", "fit", "-", "--model", "gpt-4o", "--tokens", "50", "--json", stdin=bad, name=f"fit {bad[:10]}"
         )
 
 
