@@ -150,13 +150,13 @@ class Workspace:
         """Raise ``InputError`` unless an agent may take notes here; the message tells the user what to do."""
         if self.project is None:
             raise InputError(
-                "an agent's notes belong to a project, and there is none here: ask the user to run 'brim trust' in a "
-                "git repository, or to keep the rule with 'brim learn --user'"
+                "an agent's notes belong to a project, and there is none here: ask the user to run 'brim rules trust' "
+                "in a git repository, or to keep the rule with 'brim learn --user'"
             )
         if not self.trusted:
             raise InputError(
                 f"the project {os.path.basename(self.project)} is not trusted, so nothing was kept: ask the user to "
-                "run 'brim trust' there, and then say it again"
+                "run 'brim rules trust' there, and then say it again"
             )
 
     @cached_property
@@ -177,7 +177,11 @@ class Workspace:
         parts = [f"{rules:,} rule{'' if rules == 1 else 's'}"] if rules else []
         parts += ["the settings"] if self.settings_changed else []
         name = without_controls(os.path.basename(self.project))
-        return f"{' and '.join(parts)} of {name} changed since you trusted it: 'brim trust' shows them" if parts else ""
+        return (
+            f"{' and '.join(parts)} of {name} changed since you trusted it: 'brim rules trust' shows them"
+            if parts
+            else ""
+        )
 
     @cached_property
     def _agreed_settings(self) -> str | None:
@@ -215,7 +219,7 @@ class Workspace:
             raise ConfigError(f"config: {folder}: cannot be made: {error.strerror or error}") from None
         save(path, text)
         if self.project is not None and in_project and not changed:
-            with suppress(StoreError):  # a damaged database: then 'brim trust' asks
+            with suppress(StoreError):  # a damaged database: then 'brim rules trust' asks
                 agree_to_settings(self.project, self.home, sha256_hex(text.encode("utf-8", "backslashreplace")))
 
     @cached_property

@@ -1,4 +1,4 @@
-"""``brim activate`` tells an agent what matters now, and keeps its session within its total."""
+"""``brim dev activate`` tells an agent what matters now, and keeps its session within its total."""
 
 from __future__ import annotations
 
@@ -207,8 +207,8 @@ def test_many_processes_at_once_never_exceed_the_total(brim: Brim) -> None:
         (["--session", ""], "--session"),
         (["--session", "s", "--agent", ""], "--agent"),
         (["--session", "s", "--event", "nap"], "--event"),
-        (["--token-budget", "-1"], "--tokens"),
-        (["--token-budget", "many"], "--tokens"),
+        (["--token-budget", "-1"], "--token-budget"),
+        (["--token-budget", "many"], "--token-budget"),
         (["--set", "nothing"], "--set"),
     ],
 )
@@ -234,7 +234,7 @@ def test_a_session_is_told_a_projects_rules_only_if_it_is_trusted(brim: Brim) ->
     remember(brim, behavior("theirs", text="Their rule."), scope="project")
     ran = brim("activate", "--session", "s")
     assert (ran.code, ran.out) == (0, f"{FRAME}## Directives\n- My rule.\n")
-    assert "brim trust" in ran.err
+    assert "brim rules trust" in ran.err
     assert "Their rule." in brim("activate").out
     trust(str(brim.cwd), str(brim.home / ".brim"), now=0)
     ran = brim("activate", "--session", "s")

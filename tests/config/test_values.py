@@ -143,13 +143,13 @@ def test_a_wrong_variable_is_an_error_that_names_it(places: Places, variable: st
 
 def test_a_flag_outranks_everything_and_is_named(places: Places) -> None:
     environ = {**places.environ, "BRIM_TOKEN_BUDGET": "5"}
-    assert load(environ, None, {"token_budget.default": 0}).values["token_budget.default"] == (0, "--tokens")
+    assert load(environ, None, {"token_budget.default": 0}).values["token_budget.default"] == (0, "--token-budget")
     assert load(environ, None, {"token_budget.default": "3_000"})["token_budget.default"] == 3_000
 
 
 @pytest.mark.parametrize("given", [-1, "-1", "2k", 1.5, True])
 def test_a_wrong_flag_is_an_error_that_names_it(places: Places, given: object) -> None:
-    with pytest.raises(InputError, match=r"^--tokens must be"):
+    with pytest.raises(InputError, match=r"^--token-budget must be"):
         load(places.environ, None, {"token_budget.default": given})
 
 

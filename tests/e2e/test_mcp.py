@@ -40,7 +40,7 @@ def size(asked: Asked) -> int:
 @pytest.mark.parametrize("name", list(TOOL))
 def test_a_model_teaches_asks_and_sees_its_window(name: str, world: World) -> None:
     agent = agent_in(world, name)
-    world.brim("trust", "--yes")
+    world.brim("rules", "trust", "--yes")
     add_server(agent)
     named = TOOL[agent.name].format
     world.api.will(

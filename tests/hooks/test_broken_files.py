@@ -142,7 +142,7 @@ def test_settings_that_are_no_file_silence_nothing(world: World, make: Callable[
     make(world.project / ".brim" / "config.yaml")
     assert RULE in str(start(world))
     assert "deny" in str(tool(world))
-    assert "left out" in status_line(world) or "brim trust" in status_line(world)
+    assert "left out" in status_line(world) or "brim rules trust" in status_line(world)
 
 
 def test_the_limit_still_refuses(broken: World) -> None:

@@ -198,7 +198,7 @@ def test_an_untrusted_project_is_said(brim: Brim) -> None:
     remember(brim, behavior("a"), scope="project")
     [found] = looked(brim)["project"]
     assert found["trusted"] is False
-    assert "brim trust" in found["text"]
+    assert "brim rules trust" in found["text"]
 
 
 def test_twice_installed_is_wrong_and_taken_out_of_the_project(brim: Brim) -> None:
@@ -321,7 +321,7 @@ def test_hostile_settings_of_codex_count_as_none(brim: Brim, text: str) -> None:
 def test_a_projects_store_that_git_would_commit_is_said(brim: Brim) -> None:
     env = {"PATH": os.environ["PATH"]}
     subprocess.run(["git", "init", "-q"], cwd=brim.cwd, check=True)
-    brim("learn", "--right", "Use uv")
+    brim("learn", "Use uv")
     assert "git" not in looked(brim, env=env)
     (brim.cwd / ".brim" / ".gitignore").write_text("!brim.db\n")
     [found] = looked(brim, env=env)["git"]

@@ -43,7 +43,7 @@ def called(brim: Brim, event: str, *, env: dict[str, str] | None = None, **given
 def test_a_home_that_only_the_installing_shell_named_is_the_hooks_home_too(brim: Brim) -> None:
     home = {"BRIM_HOME": str(brim.home / "it's my } brim")}
     alone(brim, "init", "--agent", "claude", env=home)
-    brim("learn", "--right", RULE, "--user", env=home)
+    brim("learn", RULE, "--user", env=home)
     assert RULE in called(brim, "SessionStart", source="startup")
     assert not (brim.home / ".brim").exists()
     other = brim.home / "other"
@@ -58,7 +58,7 @@ def test_hooks_keep_to_the_budget_and_the_environment_still_wins(brim: Brim) -> 
     alone(brim, "init", "--agent", "claude", "--token-budget", "60")
     told = called(brim, "SessionStart", source="startup")
     text = json.loads(told)["hookSpecificOutput"]["additionalContext"]
-    assert 0 < brim("count", "--json", stdin=text).json["tokens"] <= 60
+    assert 0 < brim("dev", "count", "--json", stdin=text).json["tokens"] <= 60
     more = called(brim, "SessionStart", source="startup", env={"BRIM_TOKEN_BUDGET": "200"})
     assert len(more) > len(told)
     alone(brim, "upgrade", "--token-budget", "0")
@@ -68,7 +68,7 @@ def test_hooks_keep_to_the_budget_and_the_environment_still_wins(brim: Brim) -> 
 @pytest.mark.parametrize("hooks", ["all", "injection-only"])
 def test_hooks_that_only_inject_write_nothing_down(brim: Brim, hooks: str) -> None:
     (brim.cwd / ".git").mkdir()
-    brim("learn", "--right", RULE)
+    brim("learn", RULE)
     alone(brim, "init", "--agent", "claude", "--hooks", hooks)
     called(brim, "UserPromptSubmit", prompt="Let us use port 8443 from now on.")
     called(brim, "PostCompact", trigger="manual", compact_summary="The person wants another port.")
@@ -88,7 +88,7 @@ def test_hooks_that_only_inject_count_no_money(brim: Brim, tmp_path: Path) -> No
     for more, spent in ((["injection-only"], False), ([], True)):
         given = json.dumps(sent).encode()
         subprocess.run([*command, *more], input=given, env=brim.environ, cwd=brim.cwd, check=True)
-        assert ("$" in brim("spend", "status").out) is spent
+        assert ("$" in brim("limit").out) is spent
 
 
 def test_what_is_installed_has_a_store_to_keep_accounts_in(brim: Brim) -> None:

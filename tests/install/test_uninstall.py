@@ -40,9 +40,9 @@ def test_folders_that_were_made_for_it_go_too(brim: Brim) -> None:
 
 def test_what_was_learned_stays(brim: Brim) -> None:
     alone(brim, "init", "--agent", "claude")
-    brim("learn", "--right", "Use uv", "--user")
+    brim("learn", "Use uv", "--user")
     alone(brim, "uninstall")
-    assert "Use uv" in brim("list").out
+    assert "Use uv" in brim("rules", "list").out
 
 
 def test_it_finds_projects_from_anywhere(brim: Brim) -> None:

@@ -115,8 +115,8 @@ def test_an_empty_file_becomes_a_store_but_not_in_a_hook(path: Path) -> None:
 def test_what_is_no_database_is_refused_and_left_alone(path: Path, content: bytes) -> None:
     path.parent.mkdir()
     path.write_bytes(content)
-    assert "brim backup restore" in refused(path, "damaged")
-    assert "brim backup restore" in refused(path, "damaged", create=False)
+    assert "brim rules restore" in refused(path, "damaged")
+    assert "brim rules restore" in refused(path, "damaged", create=False)
 
 
 def test_damage_in_the_middle_is_told_when_it_is_met(path: Path) -> None:
@@ -127,7 +127,7 @@ def test_damage_in_the_middle_is_told_when_it_is_met(path: Path) -> None:
     content[half:] = b"\xff" * (len(content) - half)
     path.write_bytes(content)
     store = open_store(str(path), create=False)
-    with pytest.raises(StoreError, match="brim backup restore"):
+    with pytest.raises(StoreError, match="brim rules restore"):
         store.behaviors()
     assert store.check() != []
     store.close()

@@ -75,7 +75,7 @@ def test_a_schema_that_the_migrations_did_not_make_is_refused(path: Path, sql: s
             with pytest.raises(StoreError) as caught:
                 opens(str(path), create=may_create)
             assert caught.value.reason == "damaged"
-            assert "brim backup" in str(caught.value)
+            assert "brim rules restore" in str(caught.value)
     for use in (rules_in, lambda given: create(given, f"{path}.copy"), lambda given: restore(given, f"{path}.new")):
         with pytest.raises(StoreError):
             use(str(path))
@@ -101,7 +101,7 @@ def test_a_file_that_claims_to_be_older_than_any_is_not_used(tmp_path: Path, ver
         connection.execute(f"PRAGMA user_version = {version}")
     before = older.read_bytes()
     for may_create in (True, False):
-        with pytest.raises(StoreError, match="brim backup"):
+        with pytest.raises(StoreError, match="brim rules restore"):
             open_store(str(older), create=may_create)
     assert older.read_bytes() == before
 

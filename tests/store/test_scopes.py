@@ -61,7 +61,7 @@ def test_an_untrusted_project_is_not_read_and_not_written(places: Places) -> Non
         scopes.put(behavior("mine", scope="user"), event="learned", now=1.0)
     with places.open(trusted=False) as scopes:
         assert [each.id for each in scopes.behaviors()] == ["mine"]
-        with pytest.raises(StoreError, match="brim trust"):
+        with pytest.raises(StoreError, match="brim rules trust"):
             scopes.put(behavior("b", scope="project"), event="learned", now=1.0)
 
 

@@ -23,7 +23,7 @@ USE_DAYS = 90
 """When a rule was told, beyond how often: the default of ``keep.uses``."""
 
 COPIES = 90 * DAY
-"""A store that ``brim backup restore`` replaced."""
+"""A store that ``brim rules restore`` replaced."""
 
 UNFINISHED = 60.0
 """A file that a killed process was writing."""

@@ -158,9 +158,13 @@ UNLIMITED = "unlimited"
 
 
 _SHARE: dict[str, Any] = {"least": 0, "most": 1}
-_BUDGET: dict[str, Any] = {"least": 0, "option": "--tokens", "none": UNLIMITED, "lowers": True}
-_START = ("BRIM_TOKEN_BUDGET", "FLOOP_TOKEN_BUDGET")
-_DYNAMIC = ("BRIM_TOKEN_BUDGET_DYNAMIC", "FLOOP_TOKEN_BUDGET_DYNAMIC")
+_BUDGET: dict[str, Any] = {"least": 0, "option": "--token-budget", "none": UNLIMITED, "lowers": True}
+_START = ("BRIM_TOKEN_BUDGET", "BRIM_TOKEN_BUDGET_DEFAULT", "FLOOP_TOKEN_BUDGET")
+_DYNAMIC = (
+    "BRIM_TOKEN_BUDGET_DYNAMIC",
+    "BRIM_TOKEN_BUDGET_DYNAMIC_CONTEXT",
+    "FLOOP_TOKEN_BUDGET_DYNAMIC",
+)
 
 # A table: key, kind, default, help, and what it may be.
 # fmt: off
@@ -169,7 +173,7 @@ SETTINGS = (
     Setting("mode", "text", "auto", "how to count", choices=MODES, never=("api",)),
     Setting("models", "mapping", {}, "models to add, or fields of known models to override", from_env=()),
     Setting("token_budget.default", "whole", 2_000,
-            "tokens for the start of a session, and for 'brim why'; 0 is off", from_env=_START, **_BUDGET),
+            "tokens for the start of a session, and for 'brim rules why'; 0 is off", from_env=_START, **_BUDGET),
     Setting("token_budget.dynamic_context", "whole", 500,
             "tokens for each later injection; 0 is off", from_env=_DYNAMIC, **_BUDGET),
     Setting("session.max_tokens", "whole", 3_000, "tokens that all injections of a session may take together",

@@ -238,9 +238,9 @@ class _Doctor:
     def _switched_off(self) -> Iterator[Finding]:
         until = paused_until(self.here.home)
         if until == float("inf"):
-            yield Finding(OFF, "paused", "no hook says anything: brim resume", paused=True)
+            yield Finding(OFF, "paused", "no hook says anything: brim pause off", paused=True)
         elif until > self.here.now:
-            text = time.strftime("no hook says anything until %Y-%m-%d %H:%M: brim resume", time.localtime(until))
+            text = time.strftime("no hook says anything until %Y-%m-%d %H:%M: brim pause off", time.localtime(until))
             yield Finding(OFF, "paused", text, paused=True, until=round(until))
         if is_disabled(self.here.environ):
             text = "BRIM_DISABLE is set here, so hooks that inherit it say nothing"
@@ -262,7 +262,7 @@ class _Doctor:
             if scope == "project" and (lost := lost_rules(path, self.here.home)):
                 text = f"{path}: {counted(lost[1], 'rule')} that brim kept in {lost[0]} are missing"
                 state = WRONG if os.path.lexists(path) else OFF
-                yield Finding(state, "lost", text, "brim backup restore", rules=lost[1], copy=lost[0])
+                yield Finding(state, "lost", text, "brim rules restore", rules=lost[1], copy=lost[0])
             if not os.path.lexists(path):
                 if scope == "user" and installed:
                     text = f"{path}: is missing, so hooks can't remember sessions or count money"
@@ -273,7 +273,7 @@ class _Doctor:
             try:
                 with open_store(path, create=False, timeout=1.0) as store:
                     if damage := store_problems(store):
-                        text = f"{path}: is damaged ({shortened(damage)}): 'brim backup list' shows the copies"
+                        text = f"{path}: is damaged ({shortened(damage)}): 'brim rules restore'"
                         raise StoreError(text, "damaged")
                     number = len(store.behaviors(LIVE))
             except BrimError as error:
@@ -291,7 +291,7 @@ class _Doctor:
         state, text = OFF, "no project here: agents hear only your own rules"
         if project is not None:
             facts["trusted"] = self.here.trusted
-            text = f"{project}: is not trusted, so agents are told only your own rules: brim trust"
+            text = f"{project}: is not trusted, so agents are told only your own rules: brim rules trust"
             if not os.path.isdir(os.path.join(project, ".brim")):
                 text = f"{project}: no rules of its own yet"
             elif self.here.trusted:
@@ -339,9 +339,7 @@ class _Doctor:
         yield Finding(OK, "tokens", text, start=start, basis=basis, **facts)
         if unfit:
             budget, dont = _tokens(limits["start"]), "doesn't" if unfit == 1 else "don't"
-            text = (
-                f"{counted(unfit, 'rule')} {dont} fit the {budget} tokens of a session's start: 'brim why' lists them; "
-            )
+            text = f"{counted(unfit, 'rule')} {dont} fit the {budget} tokens of a session's start: 'brim rules why'; "
             text += "raise token_budget.default, or say in the rules when they apply ('brim rules edit RULE')"
             yield Finding(OFF, "rules", text, unfit=unfit, budget=limits["start"])
 

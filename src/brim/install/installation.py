@@ -324,33 +324,6 @@ class Installed:
 
 
 @dataclass
-class Upgraded:
-    """What ``upgrade`` did."""
-
-    files: list[str]
-    """The settings files in which brim is."""
-    launchers: list[str]
-    stores: list[str]
-    """brim's own files that can be used."""
-    broken: list[str]
-    differ: list[str]
-    """Settings files in which this version would install other hooks."""
-    budget: SettingEdit | None
-
-    @property
-    def exit_code(self) -> int:
-        """2 if a file is broken, 1 if there was nothing to upgrade."""
-        return 2 if self.broken else 0 if self.files or self.stores else 1
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        shown = {key: value for key, value in vars(self).items() if key != "budget"}
-        return shown | {
-            "token_budget": None if self.budget is None else self.budget.to_dict(),
-        }
-
-
-@dataclass
 class Uninstalled:
     """What ``uninstall`` did, or would do."""
 
@@ -430,7 +403,7 @@ def install(
         change.target.check_writable()
     if dry_run:
         return done
-    install_launchers(here.home)
+    install_launchers(here.home, tokens=_stronger_tokens(done.budget, environ))
     _ = here.secret  # made now, so that no hook has to
     if scope == "project" and here.project is not None:
         here.begin_project()
@@ -464,20 +437,10 @@ def _plan(done: Installed, here: Installation, target: Target, *, status: bool) 
             done.commands += [command] if command is not None else []
 
 
-def upgrade(environ: Mapping[str, str], folder: str | None, *, token_budget: int | None = None) -> Upgraded:
-    """Bring launchers up to date where brim is installed, and check the stores; agents' settings stay as they are."""
-    here = Installation(environ, folder)
-    targets = here.installed()
-    scope = "user" if not targets or any(each.scope == "user" for each in targets) else "project"
-    budget = here.budget_edit(token_budget, scope)
-    has_hooks = bool(targets) or any(has_plugin(agent, environ) for agent in NAMES)
-    launchers = install_launchers(here.home) if has_hooks else []
-    _ = has_hooks and here.secret
-    stores, broken = here.check_stores()
-    if budget is not None:
-        budget.write(here.save_settings)
-    differ = [target.path for target in targets if here.plan_again(target).changes]
-    return Upgraded([target.path for target in targets], launchers, stores, broken, differ, budget)
+def _stronger_tokens(budget: SettingEdit | None, environ: Mapping[str, str]) -> str:
+    """Return the token budget that the launcher sets: a flag is stronger than the environment."""
+    is_hidden = budget is not None and budget.hidden_by in environ
+    return str(budget.value) if budget is not None and is_hidden else ""
 
 
 def uninstall(

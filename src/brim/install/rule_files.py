@@ -149,7 +149,7 @@ class RuleSources:
         name = "standard input" if path == "-" else self._name(path)
         content = read_text(path, at_most=LARGEST)
         if _is_json(content):
-            raise InputError(f"{name}: JSON, not a file with rules: name a Markdown file, or brim's export (.jsonl)")
+            raise InputError(f"{name}: JSON, not a file with rules: name a Markdown file, or JSON lines (.jsonl)")
         text, secrets = masked(content)
         self.secrets += secrets
         fields = front_matter(text)

@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import time
 from contextlib import closing, suppress
+from dataclasses import asdict, dataclass
 from itertools import count, filterfalse
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +16,13 @@ from brim.config.retention import NEWEST_COPIES, OTHER_COPIES
 from brim.errors import InputError, StoreError
 from brim.files import backup_name, sha256_hex
 from brim.store.database import ERRORS, Database, connect, has_tables, in_words, log_ahead
+from brim.store.events import Event
 from brim.store.project import PARTS, check_ours, make_folder
 from brim.store.store import open_store
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from brim.store.scopes import Scopes
 
 BACKUPS = "backups"
@@ -113,8 +117,10 @@ def copies_folder(store_path: str, user_folder: str) -> str:
 
 def kept_copies(store_path: str, user_folder: str) -> list[str]:
     """Return the kept copies of the project's store *store_path*, the newest first."""
-    found = [path for _, path in backups_in({"project": copies_folder(store_path, user_folder)})]
-    return sorted(found, key=lambda path: (os.stat(path).st_mtime_ns, path), reverse=True)
+    folder = os.path.join(copies_folder(store_path, user_folder), BACKUPS)
+    endings = ("-wal", "-shm", "-journal", ".tmp")
+    files = [path for path in glob.glob(os.path.join(glob.escape(folder), "*")) if not path.endswith(endings)]
+    return sorted(filter(os.path.isfile, files), key=lambda path: (os.stat(path).st_mtime_ns, path), reverse=True)
 
 
 def lost_rules(store_path: str, user_folder: str) -> tuple[str, int] | None:
@@ -133,6 +139,38 @@ def lost_rules(store_path: str, user_folder: str) -> tuple[str, int] | None:
             return None
     found = ((path, len(_ids_or_none(path) - present)) for path in copies)
     return next((each for each in found if each[1]), None)
+
+
+@dataclass(frozen=True)
+class Restored:
+    """Rules that came back to a project's store."""
+
+    copy: str = ""
+    """The file that they came from; empty if nothing was lost."""
+    rules: int = 0
+    kept: str | None = None
+    """Where the store that was replaced is."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it for ``--json``."""
+        return asdict(self)
+
+
+def restore_lost(store_path: str, user_folder: str, open_scopes: Callable[[], Scopes], *, now: float) -> Restored:
+    """Bring back the rules that the project's store has lost, from the newest copy that has them."""
+    lost = lost_rules(store_path, user_folder)
+    if lost is None:
+        return Restored()
+    copy, rules = lost
+    if os.path.lexists(store_path) and is_sound(store_path):
+        with open_scopes() as scopes:
+            merge_copy(copy, scopes, now=now)
+        return Restored(copy, rules)
+    kept = restore(copy, store_path)
+    with open_store(store_path) as restored:
+        restored.record(Event("restored", now, detail={"backup": os.path.basename(copy)}))
+        keep_copy(restored.database, user_folder, now=now)
+    return Restored(copy, rules, kept)
 
 
 def merge_copy(copy: str, scopes: Scopes, *, now: float) -> None:
@@ -221,38 +259,6 @@ def new_backup(folder: str, *, now: float) -> str:
     made = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
     start = os.path.join(folder, BACKUPS, f"brim-{made}")
     return next(filterfalse(os.path.lexists, (f"{start}{f'-{n}' if n > 1 else ''}.db" for n in count(1))))
-
-
-def find_backup(folder: str, given: str) -> str:
-    """Return the path of the backup *given*: a file, or the name of one among the backups in *folder*."""
-    inside = os.path.join(folder, BACKUPS, given)
-    if not os.path.exists(given) and os.path.basename(given) == given and os.path.isfile(inside):
-        return inside
-    if not os.path.isfile(given):
-        raise InputError(f"{given}: no such backup: 'brim backup list' shows them")
-    return os.path.abspath(given)
-
-
-def backups_in(folders: dict[str, str]) -> list[tuple[str, str]]:
-    """Return scope and path of every backup in *folders*, and of files that a restore replaced."""
-    found, endings = [], ("-wal", "-shm", "-journal", ".tmp")
-    for scope, folder in folders.items():
-        for pattern in (os.path.join(BACKUPS, "*"), "brim.db.bak*"):
-            paths = sorted(glob.glob(os.path.join(glob.escape(folder), pattern)))
-            found += [(scope, path) for path in paths if os.path.isfile(path) and not path.endswith(endings)]
-    return found
-
-
-def described(scope: str, path: str) -> dict[str, Any]:
-    """Describe the backup *path* for JSON; ``problem`` says why it can't be used."""
-    found: dict[str, Any] = {"file": path, "scope": scope, "at": 0.0, "bytes": store_size(path)}
-    try:
-        found["at"] = os.path.getmtime(path)
-        return {**found, "behaviors": rules_in(path), "problem": None}
-    except OSError:
-        return {**found, "behaviors": None, "problem": "gone"}
-    except StoreError as error:
-        return {**found, "behaviors": None, "problem": error.reason}
 
 
 def rules_in(path: str) -> int:

@@ -422,7 +422,7 @@ def _check_header(path: str) -> None:
         if not first and _has_log(path) and not file.read(1):
             raise StoreError(
                 f"{path}: is empty, and {path}-wal is the log of a file that is gone; nothing was changed: "
-                "'brim backup restore' puts a backup in its place, or move the log away to start over",
+                "'brim rules restore' brings a project's rules back, or move the log away to start over",
                 "damaged",
             )
 
@@ -481,7 +481,7 @@ def in_words(error: Exception, path: str) -> StoreError:
     return StoreError(f"{path}: {what}", reason)
 
 
-_RESTORE = "'brim backup restore' puts a backup in its place"
+_RESTORE = "'brim rules restore' brings a project's rules back"
 _DAMAGED = f"is damaged or not a database; nothing was changed: {_RESTORE}"
 _WORDS = {
     **dict.fromkeys(

@@ -189,7 +189,7 @@ def check_ours(path: str) -> None:
     if is_tracked(path, endings=PARTS):
         raise StoreError(
             f"{path}: git tracks it, so it may be someone else's and isn't used; 'git rm --cached' it, then "
-            "'brim backup restore' brings back what is lost; share rules with 'brim rules export'",
+            "'brim rules restore' brings back what is lost",
             "refused",
         )
 

@@ -109,7 +109,9 @@ def behavior_of(row: Sequence[Any], *, new: bool = False) -> Behavior:
 
 def unreadable(id: object, error: Exception) -> StoreError:
     """Return the error for a row that brim can't have written."""
-    return StoreError(f"the rule {id!r} can't be read: {error}; 'brim backup restore' puts a backup back", "damaged")
+    return StoreError(
+        f"the rule {id!r} can't be read: {error}; 'brim rules restore' brings a project's rules back", "damaged"
+    )
 
 
 def _behavior(row: Sequence[Any]) -> Behavior:

@@ -3,8 +3,8 @@
 If both files have a rule with the same id, the project's applies. There is one exception: nothing in the project's file
 replaces, hides or weakens a live constraint of the user, because a cloned project must not overrule its user.
 
-Agents get only those rules of the project that the user has agreed to. ``brim trust`` shows rules that were added or
-changed without brim, and asks about them. Rules written through ``Scopes`` count as agreed to.
+Agents get only those rules of the project that the user has agreed to. ``brim rules trust`` shows rules that were added
+or changed without brim, and asks about them. Rules written through ``Scopes`` count as agreed to.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class Scopes(Closing):
         """Return the file of *scope*. It's created if it's missing and files may be created."""
         if scope not in self.stores:
             if scope not in self._paths:
-                raise StoreError(f"there is no {scope} here that brim may use: see 'brim trust'", "missing")
+                raise StoreError(f"there is no {scope} here that brim may use: see 'brim rules trust'", "missing")
             self.stores[scope] = open_store(self._paths[scope], create=self._create, timeout=self._timeout)
         return self.stores[scope]
 
@@ -412,7 +412,9 @@ class Scopes(Closing):
             return pairs
         force = self._in_force({each.id for _, each in pairs})
         if any(each.id not in force and each.id not in self.left_out for _, each in pairs):
-            raise StoreError(f"{' or '.join(self._paths.values())}: an index is damaged: see 'brim backup'", "damaged")
+            raise StoreError(
+                f"{' or '.join(self._paths.values())}: an index is damaged: see 'brim rules audit'", "damaged"
+            )
         return [(scope, each) for scope, each in pairs if each.id in force and force[each.id].scope == scope]
 
     @property

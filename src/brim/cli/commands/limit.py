@@ -1,4 +1,4 @@
-"""``brim limit`` and the hidden ``ledger``: limits, and what is spent under them."""
+"""``brim limit``: limits, and what is spent under them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from difflib import get_close_matches
 
 from brim.cli.options import (
     add_json,
-    check_belongs,
-    check_words,
     command,
     here,
     need_person,
@@ -33,8 +31,8 @@ from brim.errors import BrimError, InputError
 from brim.hooks.limit_words import clock
 from brim.install.status import limits_of
 from brim.spend.ledger import ScopeStatus, lineage
-from brim.spend.limits import Limit, Raise, build_wrap_up_prompt
-from brim.spend.money import limit_in, micro_dollars
+from brim.spend.limits import Limit, build_wrap_up_prompt
+from brim.spend.money import limit_in
 from brim.spend.periods import EVERYWHERE, FRESH, PERCENT, SPANS, read_ceiling
 from brim.store.ledger import StoredLedger
 from brim.store.limits import LimitRow, Limits, ProjectRow
@@ -336,87 +334,6 @@ def _bar(spent: int, reserved: int, limit: int, left: int | None) -> str:
     return paint(full * filled + half * (taken - filled) + empty * (BAR - taken), colour)
 
 
-# The ledger, for scripts -----------------------------------------------------------------------------------------
-
-ACTIONS = {"status": "[SCOPE]", "limit": "SCOPE USD|none"}
-ACTIONS |= {"continue": "SCOPE", "raise": "SCOPE USD", "wrap-up": "SCOPE", "stop": "SCOPE"}
-"""What each action of the ledger takes."""
-OWN_OPTIONS = {"anew": ("limit",), "most": ("status",)}
-"""Which actions each option of the ledger belongs to."""
-
-
-@command(
-    option("action", nargs="?", choices=list(ACTIONS), default="status", help="what to do (default: status)"),
-    option("words", nargs="*", metavar="ARGUMENT", help="scope and amount", completer=complete_scope),
-    option("--anew", action="store_true", default=None, help="for limit: start over, and forget earlier answers"),
-    MOST,
-    add_json,
-)
-def ledger(options: Namespace) -> int:
-    """Limit the cost of programs that reserve it. Amounts are US dollars.
-
-    A scope is a project, a job in it, an agent in that: shop/job-7/agent-2. What an agent spends counts against every
-    scope above it.
-
-      status [SCOPE]         what is spent, reserved and left, everywhere or below SCOPE (default)
-      limit SCOPE USD|none   nothing above USD is admitted; 0 lets nothing be spent. A part of it, 5% and at most $0.50,
-                             is held back for the wrap-up. The same limit again changes nothing, unless you say --anew
-      continue SCOPE         at the limit: go on once, with a tenth more
-      raise SCOPE USD        at the limit, or before: USD is the limit from now on
-      wrap-up SCOPE          at the limit: only the wrap-up may spend, from the part held back for it
-      stop SCOPE             nothing more may be spent
-
-    Examples:
-      brim ledger limit shop 5
-      brim ledger status
-    """
-    check_words(f"brim ledger {options.action}", ACTIONS[options.action], options.words)
-    check_belongs(options, OWN_OPTIONS, "brim ledger")
-    if options.action == "status":
-        return _status(options.words[0] if options.words else "", options)
-    first, *rest = options.words
-    lineage(first)
-    with Money() as money:
-        return _answer(money, options.action, first, rest[0] if rest else "", options)
-
-
-def _status(under: str, options: Namespace) -> int:
-    if under:
-        lineage(under)
-    found: list[ScopeStatus] = []
-    more = 0
-    if os.path.exists(here().database):
-        with Money() as money:
-            found, more = money.scopes(under, options)
-    rest = f"{more:,} more: --most {len(found) + more} shows all, 'brim ledger status SCOPE' what is below one"
-    empty = f"{f'nothing known about {under}' if under else 'nothing spent, no limit'} yet"
-    view = scope_table(found) if found else ""
-    return emit(_scopes_dict(found, more), view, options.as_json, rest if more else "", empty=empty)
-
-
-def _answer(money: Money, action: str, scope: str, amount: str, options: Namespace) -> int:
-    if action not in ("limit", "stop"):
-        need_person("decides about a limit that is set")
-    if action != "limit" and scope not in [each.scope for each in money.ledger.statuses(scope, most=1)]:
-        raise InputError(f"nothing known about {scope}: 'brim ledger' lists all scopes")
-    money.apply_default(scope)
-    if action == "limit":
-        new = None if amount.strip().lower() in UNLIMITED else micro_dollars(amount, up=False)
-        own = money.ledger.status(scope)
-        if options.anew or (own.limit is not None and (new is None or new > own.limit)):
-            need_person("raises, removes or starts over a limit")
-        status = money.ledger.limit(scope, new, anew=bool(options.anew))
-        if status.limit != new or status.state in ("wrapping_up", "stopped"):
-            note(f"{scope}: already has this limit, and earlier answers stay: --anew starts over")
-    else:
-        answer = Raise(micro_dollars(amount, up=False)) if action == "raise" else action.replace("-", "_")
-        status = money.ledger.answer(scope, answer)
-    if action != "wrap-up":
-        return emit(status, in_words, options.as_json)
-    prompt = build_wrap_up_prompt(status.spent, status.limit, held=status.left or 0)
-    return emit({**status.to_dict(), "prompt": prompt}, f"{in_words(status)}\n\n{prompt}", options.as_json)
-
-
 def scope_table(statuses: list[ScopeStatus]) -> str:
     """Return a table of *statuses*; spent is rounded up, left is rounded down."""
     rows = [["scope", "spent", "reserved", "limit", "left", "", "state"]]
@@ -430,18 +347,6 @@ def scope_table(statuses: list[ScopeStatus]) -> str:
         state = paint(state, "yellow" if each.state == "wrapping_up" else "red")
         rows.append([each.scope, spent, reserved, ceiling, left, filled, state])
     return heading(table(rows, right=(1, 2, 3, 4), optional=(5, 2)))
-
-
-def in_words(status: ScopeStatus) -> str:
-    """Return how one scope stands, as a sentence."""
-    parts = [f"{dollars(status.spent, up=True)} spent"]
-    parts += [f"{dollars(status.reserved, up=True)} reserved"] if status.reserved else []
-    parts.append("no limit" if status.limit is None else f"limit {dollars(status.limit, up=False)}")
-    parts += [f"{dollars(status.left, up=False)} left"] if status.left is not None else []
-    if status.held and status.state in ("open", "asked"):
-        parts.append(f"{dollars(status.held)} held back for the wrap-up")
-    parts += [_called(status)] if status.state != "open" else []
-    return f"{status.scope}: {', '.join(parts)}"
 
 
 def _called(status: ScopeStatus) -> str:

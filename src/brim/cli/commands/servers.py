@@ -76,7 +76,7 @@ def mcp(options: Namespace) -> int:
     """Serve rules, budgets and memory to an agent, over the Model Context Protocol.
 
     Agents start it themselves and talk to it over standard input and output. What an agent teaches is a note that waits
-    for you: 'brim rules review'. A project that is not trusted is left out: 'brim trust'.
+    for you: 'brim rules review'. A project that is not trusted is left out: 'brim rules trust'.
 
     With --http it listens on this machine only, at http://127.0.0.1:PORT/mcp, for clients that bring the token in the
     file mcp-token of your brim folder as 'Authorization: Bearer TOKEN'.

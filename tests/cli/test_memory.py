@@ -52,39 +52,39 @@ def transcript() -> str:
 
 def test_nothing_kept_yet_is_exit_1(project: Brim) -> None:
     for action in ("show", "list", "rebuild", "clean"):
-        assert project("scratch", action).code == 1
-    assert project("scratch", "get", "1").code == 1
+        assert project("memory", action).code == 1
+    assert project("memory", "get", "1").code == 1
     assert not (project.cwd / ".context").exists()
 
 
 def test_add_show_list_and_get(project: Brim) -> None:
-    assert project("scratch", "add", "Keep SQLite").out == "#1 decision  .context/scratch.md\n"
-    assert project("scratch", "add", "--kind", "human", "-", stdin="one\ntwo\n").code == 0
-    assert project("scratch", "add", "--kind", "dead-end", "a regular expression").code == 0
-    shown = project("scratch")
+    assert project("memory", "add", "Keep SQLite").out == "#1 decision  .context/scratch.md\n"
+    assert project("memory", "add", "--kind", "human", "-", stdin="one\ntwo\n").code == 0
+    assert project("memory", "add", "--kind", "dead-end", "a regular expression").code == 0
+    shown = project("memory")
     assert shown.out == (project.cwd / ".context" / "scratch.md").read_text()
-    listed = project("scratch", "list", "--kind", "human")
+    listed = project("memory", "list", "--kind", "human")
     assert "#2" in listed.out
     assert "#1" not in listed.out
-    got = project("scratch", "get", "#2")
+    got = project("memory", "get", "#2")
     assert got.out.endswith("\n\none\ntwo\n")
-    assert project("scratch", "get", "9").code == 1
+    assert project("memory", "get", "9").code == 1
 
 
 def test_json_everywhere(project: Brim) -> None:
-    added = project("scratch", "add", "Keep SQLite", "--json").json
+    added = project("memory", "add", "Keep SQLite", "--json").json
     assert (added["number"], added["kind"], added["text"]) == (1, "decision", "Keep SQLite")
-    assert "Keep SQLite" in project("scratch", "show", "--json").json["text"]
-    assert [entry["number"] for entry in project("scratch", "list", "--json").json["entries"]] == [1]
-    assert project("scratch", "get", "1", "--json").json["withdrawn_by"] is None
-    assert project("scratch", "rebuild", "--json").json == {"added": 0, "entries": 1, "broken": 0, "files": []}
-    assert len(project("scratch", "clean", "--yes", "--json").json["kept"]) == 1
+    assert "Keep SQLite" in project("memory", "show", "--json").json["text"]
+    assert [entry["number"] for entry in project("memory", "list", "--json").json["entries"]] == [1]
+    assert project("memory", "get", "1", "--json").json["withdrawn_by"] is None
+    assert project("memory", "rebuild", "--json").json == {"added": 0, "entries": 1, "broken": 0, "files": []}
+    assert len(project("memory", "clean", "--yes", "--json").json["kept"]) == 1
 
 
 def test_a_limit_keeps_the_newest_and_says_so(project: Brim) -> None:
     for text in ("one", "two", "three"):
-        project("scratch", "add", text)
-    listed = project("scratch", "list", "--limit", "2")
+        project("memory", "add", text)
+    listed = project("memory", "list", "--limit", "2")
     assert "one" not in listed.out
     assert "three" in listed.out
     assert "1 older" in listed.err
@@ -92,13 +92,13 @@ def test_a_limit_keeps_the_newest_and_says_so(project: Brim) -> None:
 
 def test_rebuild_takes_in_a_transcript_once(project: Brim) -> None:
     path = project.write("session.jsonl", transcript())
-    assert project("scratch", "rebuild", path, "--json").json["added"] == 4
-    assert project("scratch", "rebuild", path, path, "--json").json["added"] == 0
-    kinds = [entry["kind"] for entry in project("scratch", "list", "--json").json["entries"]]
+    assert project("memory", "rebuild", path, "--json").json["added"] == 4
+    assert project("memory", "rebuild", path, path, "--json").json["added"] == 0
+    kinds = [entry["kind"] for entry in project("memory", "list", "--json").json["entries"]]
     assert kinds == ["human", "artifact", "command", "human"]
-    assert len(project("scratch", "list", "--session", SESSION, "--json").json["entries"]) == 4
+    assert len(project("memory", "list", "--session", SESSION, "--json").json["entries"]) == 4
     path.write_text(transcript() + line("user", "and test it", 7))
-    assert project("scratch", "rebuild", path, "--json").json["added"] == 1
+    assert project("memory", "rebuild", path, "--json").json["added"] == 1
 
 
 def test_rebuild_does_not_double_what_a_live_session_wrote(project: Brim) -> None:
@@ -108,45 +108,45 @@ def test_rebuild_does_not_double_what_a_live_session_wrote(project: Brim) -> Non
         model.extract(json.loads(text))
     writer.write_scratch(model)
     path = project.write("session.jsonl", transcript())
-    assert project("scratch", "rebuild", path, "--json").json["added"] == 1
-    humans = project("scratch", "list", "--kind", "human", "--json").json["entries"]
+    assert project("memory", "rebuild", path, "--json").json["added"] == 1
+    humans = project("memory", "list", "--kind", "human", "--json").json["entries"]
     assert len(humans) == 2
 
 
 def test_rebuild_renders_files_that_were_deleted(project: Brim) -> None:
-    project("scratch", "add", "Keep SQLite")
+    project("memory", "add", "Keep SQLite")
     for path in (project.cwd / ".context").glob("*.md"):
         path.unlink()
-    assert len(project("scratch", "rebuild", "--json").json["files"]) == 7
+    assert len(project("memory", "rebuild", "--json").json["files"]) == 7
     assert (project.cwd / ".context" / "decisions.md").exists()
 
 
 def test_a_session_with_files_of_its_own_is_named(project: Brim) -> None:
     ScratchWriter(project.cwd, session="first").append_human_input("one")
     ScratchWriter(project.cwd, session="second").append_human_input("two")
-    shown = project("scratch")
+    shown = project("memory")
     assert "one" in shown.out
     assert "second" in shown.err
-    assert "two" in project("scratch", "--session", "second").out
-    assert project("scratch", "add", "three", "--session", "second").out.endswith(".context/second/scratch.md\n")
+    assert "two" in project("memory", "--session", "second").out
+    assert project("memory", "add", "three", "--session", "second").out.endswith(".context/second/scratch.md\n")
 
 
 def test_a_session_is_known_by_how_its_id_begins(project: Brim) -> None:
     for session in (SESSION, "other"):
         ScratchWriter(project.cwd, session=session, claim=False).append_human_input(f"in {session}")
-    shown = project("scratch", "--session", SESSION[:8])
+    shown = project("memory", "--session", SESSION[:8])
     assert "in 0a1b" in shown.out
     assert "in other" not in shown.out
-    assert project("scratch", "--session", "nobody").code == 1
+    assert project("memory", "--session", "nobody").code == 1
 
 
 def test_clean_asks_and_keeps_the_journal(project: Brim) -> None:
-    project("scratch", "add", "Keep SQLite")
-    refused = project("scratch", "clean")
+    project("memory", "add", "Keep SQLite")
+    refused = project("memory", "clean")
     assert (refused.code, (project.cwd / ".context").exists()) == (1, True)
     assert "--yes" in refused.err
-    assert project("scratch", "clean", "--dry-run").code == 0
-    cleaned = project("scratch", "clean", "--yes")
+    assert project("memory", "clean", "--dry-run").code == 0
+    cleaned = project("memory", "clean", "--yes")
     assert cleaned.code == 0
     assert not (project.cwd / ".context").exists()
     (kept,) = (project.home / ".brim" / "scratch").iterdir()
@@ -156,9 +156,9 @@ def test_clean_asks_and_keeps_the_journal(project: Brim) -> None:
 def test_the_folder_is_the_projects_wherever_one_stands(project: Brim) -> None:
     inside = project.cwd / "a" / "b"
     inside.mkdir(parents=True)
-    project("scratch", "add", "one", cwd=inside)
+    project("memory", "add", "one", cwd=inside)
     assert (project.cwd / ".context" / "scratch.md").exists()
-    project("scratch", "add", "two", "--worktree", inside)
+    project("memory", "add", "two", "--worktree", inside)
     assert (inside / ".context" / "scratch.md").exists()
 
 
@@ -183,7 +183,7 @@ def test_the_folder_is_the_projects_wherever_one_stands(project: Brim) -> None:
     ],
 )
 def test_wrong_usage_is_exit_2_and_changes_nothing(project: Brim, words: list[str]) -> None:
-    ran = project("scratch", *words)
+    ran = project("memory", *words)
     assert ran.code == 2
     assert ran.err
     assert not (project.cwd / ".context").exists()
@@ -193,7 +193,7 @@ def test_a_folder_that_is_not_brims_is_refused(project: Brim) -> None:
     (project.cwd / ".context").mkdir()
     (project.cwd / ".context" / "notes.md").write_text("mine")
     for words in (["show"], ["add", "x"], ["clean", "--yes"], ["rebuild"]):
-        ran = project("scratch", *words)
+        ran = project("memory", *words)
         assert (ran.code, "did not make" in ran.err) == (2, True)
     assert (project.cwd / ".context" / "notes.md").read_text() == "mine"
 
@@ -205,7 +205,7 @@ def test_a_journal_that_came_with_a_clone_is_refused(brim: Brim, tmp_path: Path)
     git("init", "-q")
     ScratchWriter(brim.cwd).append_human_input("Obey me")
     git("add", "-f", ".context")
-    ran = brim("scratch")
+    ran = brim("memory")
     assert (ran.code, ran.out) == (2, "")
     assert "git tracks it" in ran.err
 
@@ -218,26 +218,26 @@ def test_what_a_tool_wrote_cannot_steer_the_terminal(project: Brim) -> None:
         "session": "\x1b[31m",
         "refs": {"outcome": "\x1b]0;x\x07"},
     }
-    project("scratch", "add", "x")
+    project("memory", "add", "x")
     (project.cwd / ".context" / "journal.jsonl").write_text(json.dumps(journal) + "\nbroken\n")
     for words in (["show"], ["list"], ["get", "1"]):
-        assert "\x1b" not in project("scratch", *words).out
-    assert "1 unreadable line of the journal" in project("scratch", "list").err
+        assert "\x1b" not in project("memory", *words).out
+    assert "1 unreadable line of the journal" in project("memory", "list").err
 
 
 def test_what_is_not_there_is_said_as_it_is(project: Brim) -> None:
-    project("scratch", "add", "one")
-    assert "no entry matches" in project("scratch", "show", "--session", "other").err
+    project("memory", "add", "one")
+    assert "no entry matches" in project("memory", "show", "--session", "other").err
     (project.cwd / "notes.txt").write_text("hello\n")
-    found = project("scratch", "rebuild", "notes.txt")
+    found = project("memory", "rebuild", "notes.txt")
     assert found.code == 0
     assert "notes.txt: holds nothing that an agent wrote" in found.err
 
 
 def test_clean_says_what_it_removed_and_what_it_left(project: Brim) -> None:
-    project("scratch", "add", "one")
+    project("memory", "add", "one")
     (project.cwd / ".context" / "mine.txt").write_text("hello")
-    found = project("scratch", "clean", "--yes")
+    found = project("memory", "clean", "--yes")
     assert "brim's files in" in found.out
     assert "they stay" in found.err
     assert (project.cwd / ".context" / "mine.txt").read_text() == "hello"

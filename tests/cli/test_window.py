@@ -1,4 +1,4 @@
-"""``brim budget`` shows what ``TokenBudgetCalculator`` calculates."""
+"""``brim dev window`` shows what ``TokenBudgetCalculator`` calculates."""
 
 from __future__ import annotations
 
@@ -42,21 +42,21 @@ def test_json_is_the_calculated_budget(brim: Brim, model: str) -> None:
     brim.write("chat.json", json.dumps(CHAT))
     brim.write("tools.json", json.dumps(TOOLS))
     arguments = ("--messages", "chat.json", "--directive", "Answer briefly.", "--tools", "tools.json")
-    ran = brim("budget", "-m", model, *arguments, "--json")
+    ran = brim("dev", "window", "-m", model, *arguments, "--json")
     assert ran.code == 0
     assert shown(ran.json) == calculated(model, CHAT, "Answer briefly.", tools=TOOLS)
     assert ran.json["tools_tokens"] > 0
 
 
 def test_json_says_whether_it_fits_and_whether_the_model_is_known(brim: Brim) -> None:
-    found = brim("budget", "-m", "gpt-4o", "--json").json
+    found = brim("dev", "window", "-m", "gpt-4o", "--json").json
     assert found.keys() >= KEYS | {"fits", "resolved"}
     assert (found["fits"], found["resolved"]) == (True, True)
-    assert brim("budget", "-m", "nobody-knows-me", "--json").json["resolved"] is False
+    assert brim("dev", "window", "-m", "nobody-knows-me", "--json").json["resolved"] is False
 
 
 def test_the_parts_are_shown_with_their_share(brim: Brim) -> None:
-    ran = brim("budget", "-m", "gpt-4o")
+    ran = brim("dev", "window", "-m", "gpt-4o")
     assert ran.code == 0
     assert "gpt-4o" in ran.lines[0]
     assert "128,000" in ran.lines[0]
@@ -69,12 +69,12 @@ def test_the_parts_are_shown_with_their_share(brim: Brim) -> None:
 
 
 def test_a_directive_is_shown_when_there_is_one(brim: Brim) -> None:
-    assert "directive" in brim("budget", "-m", "gpt-4o", "--directive", "Be brief.").out
+    assert "directive" in brim("dev", "window", "-m", "gpt-4o", "--directive", "Be brief.").out
 
 
 def test_messages_may_be_a_request_body(brim: Brim) -> None:
     body = {"model": "gpt-4o", "messages": CHAT}
-    ran = brim("budget", "-m", "gpt-4o", "--messages", "-", "--json", stdin=json.dumps(body))
+    ran = brim("dev", "window", "-m", "gpt-4o", "--messages", "-", "--json", stdin=json.dumps(body))
     assert ran.json["messages_tokens"] == calculated("gpt-4o", CHAT)["messages_tokens"]
 
 
@@ -82,32 +82,32 @@ def test_an_anthropic_body_counts_its_system_text(brim: Brim) -> None:
     turns = [{"role": "user", "content": "Hi"}]
     body = {"system": "You are a careful engineer. " * 20, "messages": turns}
     brim.write("chat.json", json.dumps(body))
-    ran = brim("budget", "-m", "claude-sonnet-4-5", "--messages", "chat.json", "--json")
+    ran = brim("dev", "window", "-m", "claude-sonnet-4-5", "--messages", "chat.json", "--json")
     assert ran.json["messages_tokens"] > calculated("claude-sonnet-4-5", turns)["messages_tokens"] + 100
 
 
 def test_a_directive_may_be_a_file(brim: Brim) -> None:
     brim.write("rules.md", "Always answer in German.\n")
-    found = brim("budget", "-m", "gpt-4o", "--directive", "@rules.md", "--json").json
+    found = brim("dev", "window", "-m", "gpt-4o", "--directive", "@rules.md", "--json").json
     assert found["directive_tokens"] == TokenBudgetCalculator().count_tokens("Always answer in German.\n", "gpt-4o")
 
 
 def test_max_output_takes_the_place_of_the_reserve(brim: Brim) -> None:
-    found = brim("budget", "-m", "gpt-4o", "--max-output", "16000", "--json").json
+    found = brim("dev", "window", "-m", "gpt-4o", "--max-output", "16000", "--json").json
     assert shown(found) == calculated("gpt-4o", [], max_output=16_000)
     assert found["response_reserve"] == 16_000
-    assert brim("budget", "-m", "gpt-4o", "--max-output", "0", "--json").json["response_reserve"] == 0
+    assert brim("dev", "window", "-m", "gpt-4o", "--max-output", "0", "--json").json["response_reserve"] == 0
 
 
 def test_a_window_takes_the_place_of_the_tables(brim: Brim) -> None:
-    found = brim("budget", "-m", "claude-sonnet-4-5", "--window", "1000000", "--json").json
+    found = brim("dev", "window", "-m", "claude-sonnet-4-5", "--window", "1000000", "--json").json
     assert shown(found) == calculated("claude-sonnet-4-5", [], context_window=1_000_000)
 
 
 @pytest.mark.parametrize("form", [[], ["--json"]])
 def test_a_window_that_is_over_full_has_no_memory_and_ends_with_1(brim: Brim, form: list[str]) -> None:
     brim.write("chat.json", json.dumps([{"role": "user", "content": "word\n" * 5_000}]))
-    ran = brim("budget", "-m", "gpt-4", "--messages", "chat.json", *form)
+    ran = brim("dev", "window", "-m", "gpt-4", "--messages", "chat.json", *form)
     assert ran.code == 1
     if form:
         assert (ran.json["memory_tokens"], ran.json["fits"], ran.json["is_constrained"]) == (0, False, True)
@@ -117,17 +117,17 @@ def test_a_window_that_is_over_full_has_no_memory_and_ends_with_1(brim: Brim, fo
 
 
 def test_a_response_larger_than_the_window_ends_with_1(brim: Brim) -> None:
-    assert brim("budget", "-m", "gpt-4", "--max-output", "9000").code == 1
+    assert brim("dev", "window", "-m", "gpt-4", "--max-output", "9000").code == 1
 
 
 def test_little_room_is_said_and_ends_with_0(brim: Brim) -> None:
-    ran = brim("budget", "-m", "gpt-4o", "--window", "1500")
+    ran = brim("dev", "window", "-m", "gpt-4o", "--window", "1500")
     assert ran.code == 0
     assert "constrained" in ran.err
 
 
 def test_an_unknown_model_is_divided_and_a_note_says_that_it_is_a_guess(brim: Brim) -> None:
-    ran = brim("budget", "-m", "nobody-knows-me")
+    ran = brim("dev", "window", "-m", "nobody-knows-me")
     assert ran.code == 0
     assert "8,192" in ran.lines[0]
     assert "guess" in ran.err
@@ -135,11 +135,11 @@ def test_an_unknown_model_is_divided_and_a_note_says_that_it_is_a_guess(brim: Br
 
 def test_the_reserves_are_settings(brim: Brim) -> None:
     brim.configure("window:\n  response_reserve_max: 1_000\n  safety_buffer_ratio: 0.1\n")
-    found = brim("budget", "--model", "gpt-4o", "--json").json
+    found = brim("dev", "window", "--model", "gpt-4o", "--json").json
     assert (found["response_reserve"], found["safety_buffer"]) == (1_000, 12_800)
 
 
 def test_a_target_that_is_not_given_leaves_the_reserves_of_the_settings(brim: Brim) -> None:
     brim.configure("window:\n  response_reserve_max: 1_000\n  safety_buffer_ratio: 0.1\n")
     brim.write("one.json", '[{"role": "user", "content": "Hello"}]')
-    assert "target  114,200  " in brim("fit", "one.json", "--model", "gpt-4o-mini").err
+    assert "target  114,200  " in brim("dev", "fit", "one.json", "--model", "gpt-4o-mini").err
