@@ -38,7 +38,11 @@ def test_it_moves_to_the_branch_that_uses_it() -> None:
         "def f(x):\n    if not x:\n        return\n    if x == 1:\n        c()\n        from a import b\n        b()\n"
     )
     moved += "    else:\n        from a import b\n        for y in x:\n            b(y)\n"
-    moved += "def g(x):\n    from a import b\n    if x:\n        b()\n    b()"
+    moved += "def g(x):\n    from a import b\n    if x:\n        b()\n    b()\n"
+    source += "\ndef h():\n    try:\n        c()\n    except E:\n        b()\n"
+    source += "def i():\n    try:\n        b()\n    except E:\n        b()"
+    moved += "def h():\n    try:\n        c()\n    except E:\n        from a import b\n        b()\n"
+    moved += "def i():\n    from a import b\n    try:\n        b()\n    except E:\n        b()"
     assert placed(source) == ast.unparse(ast.parse(moved))
 
 

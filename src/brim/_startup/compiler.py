@@ -169,16 +169,32 @@ def _insert(block: list[ast.stmt], alias: ast.alias, statement: Import) -> None:
     name = alias.asname or alias.name
     users = [inner for inner in block if _uses(inner, name)]
     first = users[0]
-    if len(users) == 1 and isinstance(first, ast.If) and not _uses(first.test, name):
-        for branch in (first.body, first.orelse):
-            if any(_uses(inner, name) for inner in branch):
-                _insert(branch, alias, statement)
+    branches = _branches(first, name) if len(users) == 1 else []
+    for branch in branches:
+        _insert(branch, alias, statement)
+    if branches:
         return
     if isinstance(statement, ast.ImportFrom):
         copy: Import = ast.ImportFrom(statement.module, [alias], 0)
     else:
         copy = ast.Import([alias])
     block.insert(block.index(first), ast.copy_location(copy, first))
+
+
+def _branches(statement: ast.stmt, name: str) -> list[list[ast.stmt]]:
+    """Return the branches of *statement* that use *name*; none if it's used elsewhere in the statement too."""
+    if isinstance(statement, ast.If):
+        always: list[ast.AST] = [statement.test]
+        branches = [statement.body, statement.orelse]
+    elif isinstance(statement, ast.Try):
+        always = [*statement.body, *statement.orelse, *statement.finalbody]
+        always += [handler.type for handler in statement.handlers if handler.type is not None]
+        branches = [handler.body for handler in statement.handlers]
+    else:
+        return []
+    if any(_uses(node, name) for node in always):
+        return []
+    return [branch for branch in branches if any(_uses(inner, name) for inner in branch)]
 
 
 def _uses(node: ast.AST, name: str) -> bool:
