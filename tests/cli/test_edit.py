@@ -154,7 +154,8 @@ def test_what_somebody_else_changed_meanwhile_is_not_written_over(brim: Brim) ->
 
 def test_being_used_meanwhile_is_no_change(brim: Brim) -> None:
     seed(brim, OLD)
-    other = f"import subprocess; subprocess.run([{COMMAND!r}, 'learn', '--user', {OLD.canonical!r}], check=True, stdout=2)\n"
+    again = [COMMAND, "learn", "--user", OLD.canonical]
+    other = f"import subprocess; subprocess.run({again!r}, check=True, stdout=2)\n"
     assert edit(brim, other + "text = text.replace('never', 'not')").code == 0
     assert stored(brim, "b-1").canonical == "Use uv, not pip.\nAsk first."
     assert stored(brim, "b-1").usage.confirmed == 1
