@@ -257,23 +257,6 @@ def test_the_human_is_told_once_a_session_and_the_status_line_shows_it(tmp_path:
     assert b"brim rules trust" not in line
 
 
-def test_what_0_1_trusted_is_trusted_as_it_is_at_the_first_command_of_a_person(tmp_path: Path) -> None:
-    shop = Shop(tmp_path)
-    listed = shop.home / "trust.json"
-    known = json.loads(listed.read_text())
-    for entry in known["projects"].values():
-        del entry["settings"]
-    listed.write_text(json.dumps(known))
-    shop.sql("UPDATE behaviors SET canonical = 'Write tests.', summary = 'Tests!'")
-    assert "Tests!" in shop.start() or "Write tests." in shop.start()
-    assert shop.brim("rules", "list").code == 0
-    with open_store(str(shop.rules)) as store:
-        assert store.behaviors()[0].summary == "Tests!"
-    assert "changed since" not in shop.start()
-    shop.sql(CHANGES["text"])
-    assert EVIL not in shop.start()
-
-
 def test_what_changes_while_a_person_reads_is_not_agreed_to(tmp_path: Path) -> None:
     from brim.store.scopes import open_scopes
 

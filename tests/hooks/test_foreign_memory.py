@@ -127,18 +127,6 @@ def test_knowing_a_session_of_this_user_is_not_enough(tmp_path: Path) -> None:
     assert "wasn't made here" in said
 
 
-def test_memory_that_an_older_version_made_for_a_session_of_this_user_stays(tmp_path: Path) -> None:
-    world = World(tmp_path)
-    everything_told(world)
-    (world.home / "secret").unlink()
-    mark = world.project / ".context" / ".brim-scratch"
-    mark.write_text(MARK, encoding="utf-8")
-    said = everything_told(world)
-    assert ".context/scratch.md" in said
-    assert "wasn't made here" not in said
-    assert len(mark.read_text(encoding="utf-8").splitlines()) == 2
-
-
 def test_memory_of_a_session_of_this_user_that_worked_elsewhere_is_not_taken_over(tmp_path: Path) -> None:
     world = World(tmp_path)
     everything_told(world)
@@ -150,18 +138,6 @@ def test_memory_of_a_session_of_this_user_that_worked_elsewhere_is_not_taken_ove
     plant(world, session=session)
     data = world.message("UserPromptSubmit", prompt="go on", session_id="another")
     assert "wasn't made here" in world.call("UserPromptSubmit", data)
-
-
-def test_installing_brim_ends_the_time_in_which_older_memory_is_taken_over(tmp_path: Path) -> None:
-    world = World(tmp_path)
-    everything_told(world)
-    (world.home / "secret").unlink()
-    mark = world.project / ".context" / ".brim-scratch"
-    mark.write_text(MARK, encoding="utf-8")
-    assert world.brim("init", "--agent", "claude").code == 0
-    assert len(mark.read_text(encoding="utf-8").splitlines()) == 2
-    mark.write_text(MARK, encoding="utf-8")
-    assert "wasn't made here" in everything_told(world)
 
 
 @pytest.mark.parametrize("odd", ["missing", "huge", "link", "folder"])

@@ -63,7 +63,7 @@ def test_a_pause_ends_at_its_time(brim: Brim) -> None:
 def test_a_pause_can_be_made_longer_or_endless(brim: Brim) -> None:
     assert "until 20" in brim("pause", "2h").out
     assert brim("pause", "--json").json == {"paused": True, "changed": True, "file": str(brim.home / ".brim/paused")}
-    assert (brim.home / ".brim/paused").read_bytes() == b""  # as 0.1 wrote it: until it is taken back
+    assert (brim.home / ".brim/paused").read_bytes() == b""  # until it is taken back
 
 
 @pytest.mark.parametrize("given", ["odd", "30", "0m", "-5m", "m", "1.5h", "9999d"])
