@@ -22,6 +22,12 @@ def test_an_import_for_annotations_goes() -> None:
     )
 
 
+def test_an_import_for_the_bound_of_a_type_variable_goes() -> None:
+    assert placed("from a import B, C\nT = TypeVar('T', bound=B)\nS = TypeVar('S', B, C)") == placed(
+        "T = TypeVar('T')\nS = TypeVar('S')"
+    )
+
+
 def test_an_import_for_functions_moves_into_them() -> None:
     source = "import hashlib\nfrom a import b\nclass X:\n    def f(self):\n        'Text.'\n        return b(hashlib)\n"
     source += "def g():\n    return lambda: [b for _ in range(3)]\ndef h():\n    return 1"

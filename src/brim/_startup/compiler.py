@@ -52,6 +52,9 @@ def compile_brim(source: str, path: str) -> tuple[CodeType, ast.Module]:
         problem = _problem(node)
         if problem:
             raise Unsupported(f"{path}:{getattr(node, 'lineno', 0)}: hooks can't use {problem}")
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "TypeVar":
+            node.args = node.args[:1]  # the bound and the constraints are for type checkers
+            node.keywords = []
         if isinstance(node, ast.ImportFrom) and node.module in STAND_INS:
             node.module = STAND_INS[node.module].__name__
             is_redirected = True
