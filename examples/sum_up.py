@@ -16,6 +16,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from brim.injection import ActivationTierMapper
 from brim.models import cost
 from brim.store import open_store
 
@@ -82,11 +83,12 @@ def several(number: int, one: str) -> str:
     return f"{number:,} {one}{'' if number == 1 else 's'}"
 
 
-listed = brim("rules", "list")["behaviors"]
-rules, unused = len(listed), sum(not rule.get("usage", {}).get("injected") for rule in listed)
-whole = brim("prompt", "--model", MODEL)["total_tokens"]
+with open_store(str(HOME / ".brim" / "brim.db")) as store:
+    behaviors = [each for each in store.behaviors() if each.live]
+rules, unused = len(behaviors), sum(not each.usage.injected for each in behaviors)
+whole = int(ActivationTierMapper().plan([(each.id, 1.0) for each in behaviors], behaviors, model=MODEL).total_tokens)
 kept = [entry["kind"] for entry in brim("memory", "list")["entries"]]
-spent = brim("ledger", "status")["scopes"][0]["spent"]
+spent = brim("limit")["scopes"][0]["spent"]
 had, lost = compared()
 log = HOME / ".brim" / "log" / "hook.log"
 failures = len(log.read_text(encoding="utf-8").splitlines()) if log.exists() else 0

@@ -279,7 +279,6 @@ def test_more_often_and_more_recently_is_more(uses: int, hours: float, times: fl
 def test_never_used_is_neither_praise_nor_blame() -> None:
     assert base_level(0, None, 0.0, DEFAULTS) == 0.5
     assert base_level(0, -HOUR, 0.0, DEFAULTS) == 0
-    assert seed(1).factor == 1
 
 
 def test_which_of_several_facts_confirm_is_known() -> None:

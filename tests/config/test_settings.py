@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from brim import tokens, window
-from brim.activation.parameters import DEFAULTS, Parameters
-from brim.behaviors.duplicates import NEAR_DUPLICATE
 from brim.config import MODES, SETTINGS, Setting, load
 from brim.config.settings import ORDERED
 from brim.config.values import KNOWN
@@ -111,24 +108,6 @@ def test_the_modes_are_those_of_the_counters() -> None:
     assert MODES == tokens.MODES
 
 
-def test_activation_has_the_same_defaults() -> None:
-    section = DEFAULT.section("activation")
-    assert Parameters(**section) == DEFAULTS
-
-
-def test_what_the_table_allows_activation_takes() -> None:
-    for setting in SETTINGS:
-        if setting.key.startswith("activation."):
-            for edge in (setting.least, setting.most):
-                assert edge is not None
-                given: Any = {setting.key.partition(".")[2]: setting.checked(int(edge) if edge >= 1 else edge or 0)}
-                Parameters(**given)
-
-
-def test_near_duplicates_are_told_as_learning_tells_them() -> None:
-    assert DEFAULT["behaviors.near_duplicate"] == NEAR_DUPLICATE
-
-
 def test_memory_has_every_limit_with_its_default() -> None:
     assert MemoryConfig(**DEFAULT.section("memory")) == MemoryConfig()
 
@@ -148,7 +127,6 @@ def test_the_budgets_and_session_limits_are_the_documented_ones() -> None:
         "max_tokens": 3_000,
         "max_per_injection": 500,
         "backoff": 5,
-        "renew_on_compaction": True,
     }
     assert DEFAULT.section("tiers") == {"full": 0.7, "summary": 0.3, "name_only": 0.1}
 

@@ -19,7 +19,7 @@ CLAUDE = "- Never force-push.\n- Run the tests with make check.\n"
 def import_rules(agent: Agent, *paths: str, scope: str = "user") -> None:
     """Import the files *paths*, or all that are found, as ``brim rules import`` does."""
     workspace = Workspace(agent.environ, str(agent.project), who="person", now=NOW)
-    reader = RulesReader(scope, NOW, 1.0)
+    reader = RulesReader(scope, NOW)
     read_rule_files(workspace, [str(agent.project / path) for path in paths], reader)
     with workspace.open() as scopes:
         if scope == "project":

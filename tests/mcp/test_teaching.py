@@ -50,7 +50,7 @@ def test_a_project_that_is_not_trusted_takes_no_notes(world: World) -> None:
     untrust(str(world.project), str(world.user), now=NOW)
     told = world.call("learn", right="Use uv.")
     assert told.failed
-    assert "brim trust" in told.text
+    assert "brim rules trust" in told.text
     assert world.stored() == []
 
 
@@ -83,32 +83,6 @@ def test_notes_that_nobody_reads_do_not_pile_up(world: World, monkeypatch: pytes
     assert told.failed
     assert "brim rules review" in told.text
     assert not world.call("learn", right="Apples are red.").failed
-
-
-def test_feedback_never_lowers_a_constraint(world: World) -> None:
-    rule = world.teach("Never push to main.", kind="constraint", name="no-push", scope="user")
-    told = world.call("feedback", id="no-push", verdict="overridden")
-    assert "ask the user" in told.data["result"]
-    assert world.stored() == [rule]
-
-
-def test_feedback_is_noted_as_an_agents(world: World) -> None:
-    rule = world.teach("Use uv.", name="use-uv")
-    assert world.call("feedback", id="use-uv", verdict="confirmed").data["confirmed"] == 1
-    told = world.call("feedback", id="use-uv", verdict="overridden", note="the image has password=hunter2hunter2")
-    assert told.data["overridden"] == 1
-    with world.scopes() as scopes:
-        event = scopes.store("project").events(kind="overridden")[0]
-    assert event.detail["by"] == "agent"
-    assert "hunter2" not in str(event.detail)
-    assert world.call("feedback", id=rule.id[:6], verdict="confirmed").data["id"] == rule.id
-
-
-def test_what_was_put_away_takes_no_feedback(world: World) -> None:
-    behavior = world.teach("Use tabs.", name="tabs")
-    with world.scopes() as scopes, scopes.writing("project"):
-        scopes.put(behavior.replace(status="forgotten"), event="forgotten", now=NOW)
-    assert "forgotten" in world.call("feedback", id="tabs", verdict="confirmed").text
 
 
 def test_the_same_words_at_the_same_time_are_one_note(world: World) -> None:

@@ -85,21 +85,16 @@ class Seed(Record):
     absent: tuple[str, ...]
     words: tuple[str, ...]
     """The stems that prompt or command share with it, in order."""
-    unweighted: float
-    """The seed before recency and frequency."""
-    base_level: float
-    factor: float
 
 
 def seed_of(
     node: Node, facts: Mapping[str, tuple[str, ...]], words: frozenset[str], now: float, parameters: Parameters
 ) -> Seed:
     """Return how much *facts* and *words* say for *node*, and why."""
-    match, shared = node.when.match(facts), tuple(sorted(words & node.words))
-    unweighted = strength(match, bool(shared), parameters)
-    level = base_level(node.uses, node.last_used, now, parameters)
-    factor = base_factor(level, parameters)
-    return Seed(unweighted * factor, *match, shared, unweighted, level, factor)
+    match = node.when.match(facts)
+    shared = tuple(sorted(words & node.words))
+    factor = base_factor(base_level(node.uses, node.last_used, now, parameters), parameters)
+    return Seed(strength(match, bool(shared), parameters) * factor, *match, shared)
 
 
 def strength(match: Match, shares_words: bool, parameters: Parameters) -> float:
@@ -275,7 +270,7 @@ class Course:
         """What conflicts and overrides took away, in all."""
         for _ in range(around.parameters.steps):
             self._step()
-        self.top_mean, self.raw = _inhibited(self.states[-1], around.parameters)
+        self.raw = _inhibited(self.states[-1], around.parameters)
         self.values = {id: _squashed(raw, around.parameters) for id, raw in self.raw.items()}
 
     def _step(self) -> None:
@@ -330,17 +325,17 @@ class Course:
         return tuple(reasons)
 
 
-def _inhibited(state: Mapping[str, float], parameters: Parameters) -> tuple[float | None, State]:
-    """Return the mean of the strongest, None if there are no others, and the state after the others gave way."""
+def _inhibited(state: Mapping[str, float], parameters: Parameters) -> State:
+    """Return the state after all but the strongest gave way to their mean."""
     alive = {id: value for id, value in state.items() if value > 0}
     breadth = parameters.inhibition_breadth
     if len(alive) <= breadth:
-        return None, alive
+        return alive
     ranked = [id for _, id in sorted([(-value, id) for id, value in alive.items()])]
     mean = fsum([alive[id] for id in ranked[:breadth]]) / breadth
     for id in ranked[breadth:]:
         alive[id] = max(0.0, alive[id] - parameters.inhibition_strength * (mean - alive[id]))
-    return mean, alive
+    return alive
 
 
 def _squashed(raw: float, parameters: Parameters) -> float:

@@ -216,11 +216,6 @@ def _lists(ascii_only: bool) -> tuple[frozenset[str], dict[str, list[tuple[str, 
     return frozenset(entries).difference(anywhere, map(" ".join, several)), phrases, anywhere
 
 
-def single_words() -> frozenset[str]:
-    """Return the sense words that are one word each, of scripts with spaces."""
-    return _lists(False)[0]
-
-
 @cache
 def _entries(name: str) -> tuple[str, ...]:
     """Return the entries of ``data/<name>``, which are separated by a comma and a space."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 from functools import cached_property
 from math import nextafter
 
-from brim.activation.parameters import Parameters
 from brim.activation.relevance import rank
 from brim.behaviors.behavior import Status
 from brim.injection.costs import ENCODINGS, StoredCosts
@@ -91,13 +90,12 @@ class HookPlanner:
     def _choose(self) -> None:
         """Find what the situation activates, and what of it may be told."""
         scopes, session = self._scopes, self._session
-        parameters = Parameters(**self._config.section("activation"))
         with scopes.reading():
-            self._ranked = course = self._course(parameters)
+            self._ranked = course = self._course()
             if any(course.around.takes.values()) and scopes.set_aside(
                 way[-1] for ways in course.around.takes.values() for way in ways
             ):
-                self._ranked = course = self._course(parameters)
+                self._ranked = course = self._course()
             ranked = course.ranked()
             self.active = [id for id, _ in ranked]
             """Everything that is activated, told or not."""
@@ -113,9 +111,9 @@ class HookPlanner:
         self.constraints = [id for id, _ in self._values if self._standings[id] == PROTECTED]
         """The constraints that may be told, strongest first."""
 
-    def _course(self, parameters: Parameters) -> Course:
+    def _course(self) -> Course:
         scopes, now, always, told = self._scopes, self._now, self._always, self._told
-        return rank(scopes, self._context, now=now, parameters=parameters, always=always, told=told)
+        return rank(scopes, self._context, now=now, always=always, told=told)
 
     @cached_property
     def _counting(self) -> Counting:

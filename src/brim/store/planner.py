@@ -11,7 +11,6 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from brim.activation.parameters import Parameters
 from brim.activation.relevance import rank
 from brim.behaviors.behavior import LIVE, EdgeKind
 from brim.injection.costs import ENCODINGS
@@ -77,8 +76,7 @@ class Planner:
     ) -> None:
         self.config, self.context, self._scopes = config.yours, context, scopes
         self._theirs, config = config, config.yours
-        self.parameters = Parameters(**config.section("activation"))
-        given: dict[str, Any] = {"now": now, "parameters": self.parameters, "always": always, "told": told}
+        given: dict[str, Any] = {"now": now, "always": always, "told": told}
         self.course = rank(scopes, context, **given)
         ids = [id for id, _ in self.course.ranked()]
         left_out, aside = scopes.leave_out(ids), scopes.set_aside(scopes.edges(ids))
@@ -238,7 +236,7 @@ def tell_session(planner: Planner, session: Session, event: str, *, floor: str =
 
 
 def costs_of(scopes: Scopes, ids: Collection[str], config: Config, *, mode: Mode | None = None) -> Costs:
-    """Return the costs of *ids*: the stored ones, unless ``brim count`` would count differently."""
+    """Return the costs of *ids*: the stored ones, unless ``brim dev count`` would count differently."""
     model, mode = config["model"], mode or config["mode"]
     if mode == "auto":
         from brim.tokens.engines import NativeEngine
