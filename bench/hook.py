@@ -18,6 +18,7 @@ import sysconfig
 import tempfile
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -234,7 +235,7 @@ def store_rules(home: Path, project: Path) -> None:
             for behavior in own:
                 key, values = rng.choice(tuple(CONDITIONS.items()))
                 when: dict[str, Any] = {} if rng.random() < 0.03 else {key: rng.choice(values)}
-                made = behavior.replace(when=when, tags=rng.sample(TOPICS.split(), rng.randint(1, 2)), scope=scope)
+                made = replace(behavior, when=when, tags=rng.sample(TOPICS.split(), rng.randint(1, 2)), scope=scope)
                 store.put(made, event="learned", now=time.time())
 
 

@@ -4,6 +4,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -140,7 +141,7 @@ def test_every_constant_can_be_changed() -> None:
         "least": 0.6,
     }
     for name, value in changes.items():
-        parameters = Parameters().replace(**{name: value})
+        parameters = replace(Parameters(), **{name: value})
         assert activate(graph, context, now=NOW, parameters=parameters) != usual, name
     assert activate(graph, context, now=NOW, parameters=Parameters()) == usual
 

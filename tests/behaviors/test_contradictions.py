@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 
@@ -45,7 +47,7 @@ def test_rules_about_different_things_do_not(older: str, newer: str) -> None:
 
 
 def rule(id: str, text: str, at: float, **fields: object) -> Behavior:
-    return Behavior(id=id, name=id, kind="directive", canonical=text, created_at=at).replace(**fields)
+    return replace(Behavior(id=id, name=id, kind="directive", canonical=text, created_at=at), **fields)
 
 
 def test_different_conditions_never_meet() -> None:

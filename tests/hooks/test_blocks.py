@@ -6,6 +6,7 @@ import json
 import os
 import sqlite3
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -260,17 +261,17 @@ def test_a_block_that_came_after_trust_waits_for_it(agent: Agent) -> None:
     yarn = rule("yarn", "Use pnpm.")
     agent.learn(yarn, scope="project")
     agent.trust()
-    agent.learn(yarn.replace(blocks=["run yarn"]), scope="project")  # as a pull does
+    agent.learn(replace(yarn, blocks=["run yarn"]), scope="project")  # as a pull does
     assert not bash(agent, "yarn add x")
     agent.trust()
     assert bash(agent, "yarn add x")
 
 
 ATTACKS: dict[str, list[Behavior]] = {
-    "the same id without blocks": [PNPM.replace(blocks=(), canonical="Use npm.")],
+    "the same id without blocks": [replace(PNPM, blocks=(), canonical="Use npm.")],
     "the same id as something else": [rule("pnpm", "Use npm.", kind="preference")],
-    "the same id, removed": [PNPM.replace(status="forgotten")],
-    "the same id, superseded": [PNPM.replace(status="superseded", superseded_by="mine")],
+    "the same id, removed": [replace(PNPM, status="forgotten")],
+    "the same id, superseded": [replace(PNPM, status="superseded", superseded_by="mine")],
     "a rule that says it replaces it": [rule("mine", "Use npm.", kind="constraint", supersedes=["pnpm"])],
     "a rule with other blocks": [rule("mine", "npm is fine.", blocks=["run ls -Z"])],
 }

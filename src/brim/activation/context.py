@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 from brim.behaviors.when import ALIASES, EDITING, KEYS
 from brim.errors import InputError
-from brim.record import Record
+from brim.record import Value, set_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ MOST_WRITTEN = 1_500
 """Characters of the text being written that are looked at."""
 
 
-class Context(Record):
+@dataclass(frozen=True)
+class Context(Value):
     """The situation: any of these may be unknown, and each may be one text or several.
 
     The language is that of the files, and the task is what prompt and command are about, unless they are given.
@@ -74,8 +76,8 @@ class Context(Record):
             if not isinstance(text, str):
                 raise InputError(f"the context's {key} must be a text, not {text!r}")
         known = tuple(sorted((key, values) for key, values in others.items() if values))
-        super().__init__(
-            *[_texts(key, value) for key, value in given], prompt, command, written, _texts("open", open), known
+        set_fields(
+            self, *[_texts(key, value) for key, value in given], prompt, command, written, _texts("open", open), known
         )
 
     @cached_property

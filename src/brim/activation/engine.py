@@ -9,13 +9,14 @@ subtractions go in the order of ids. The same graph gives the same floats, alway
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import exp, fsum, sqrt
 
 from brim.activation.parameters import DEFAULTS
 from brim.behaviors.behavior import EdgeKind
 from brim.behaviors.when import meets
 from brim.errors import InputError
-from brim.record import Record
+from brim.record import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ MOST_WORDS = 5
 """Words that a reason names."""
 
 
-class Activation(Record):
+@dataclass(frozen=True)
+class Activation(Value):
     """How much one behavior matters now, from 0 to 1, and why. Unpacks into its three fields."""
 
     id: str
@@ -47,7 +49,7 @@ class Activation(Record):
     reasons: tuple[str, ...]
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._values())
+        return iter([getattr(self, name) for name in self.__match_args__])
 
 
 def activate(
@@ -74,7 +76,8 @@ def activate(
     return Course(Neighbourhood(source, context, now, parameters, relevance=relevance)).activations(reasons=reasons)
 
 
-class Seed(Record):
+@dataclass(frozen=True)
+class Seed(Value):
     """How much the context alone says for one behavior, before anything spreads."""
 
     value: float

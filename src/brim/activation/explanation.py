@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 from brim.activation.engine import Course, Neighbourhood, seed_of
 from brim.activation.parameters import DEFAULTS
 from brim.errors import InputError
-from brim.record import Record
+from brim.record import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
     from brim.activation.source import Source
 
 
-class Explanation(Record):
+@dataclass(frozen=True)
+class Explanation(Value):
     """The activation of one behavior, and why it has it."""
 
     id: str
@@ -53,7 +56,7 @@ def explain(
         confirmed, contradicted, _ = course.around.match(node)
         value = course.around.seeds.get(id, 0.0)
         words = course.around.words(node)
-        seed = seed.replace(value=value, confirmed=confirmed, contradicted=contradicted, words=words)
+        seed = replace(seed, value=value, confirmed=confirmed, contradicted=contradicted, words=words)
     return Explanation(id, course.values.get(id, 0.0), _outcome(id, seed, course, parameters, relevance))
 
 

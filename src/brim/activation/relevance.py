@@ -9,6 +9,7 @@ or lower it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import log
 
 from brim.activation.engine import Course, Neighbourhood
@@ -16,7 +17,7 @@ from brim.activation.parameters import DEFAULTS
 from brim.activation.source import filed_under, looked_up
 from brim.behaviors.behavior import BehaviorKind
 from brim.behaviors.when import EDITING
-from brim.record import Record
+from brim.record import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,7 +77,8 @@ MOST = 32
 """The best that are looked at more closely: more don't fit the budget of a prompt."""
 
 
-class Relevance(Record):
+@dataclass(frozen=True)
+class Relevance(Value):
     """How much a rule has to do with a situation, and why."""
 
     value: float

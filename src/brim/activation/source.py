@@ -6,8 +6,10 @@ neighbourhood of the seeds costs, however many behaviors were ever learned.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from brim.behaviors.when import When
-from brim.record import Record
+from brim.record import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +25,8 @@ ANYTHING = ""
 """Where patterns are filed whose end says nothing."""
 
 
-class Node(Record):
+@dataclass(frozen=True)
+class Node(Value):
     """What activation knows of a behavior."""
 
     id: str

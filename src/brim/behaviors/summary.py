@@ -9,11 +9,12 @@ one that would hardly get shorter. To have it shorter, write a summary.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from brim.behaviors.words import Spaces, is_unspaced, word_list
 from brim.files import data_lines
-from brim.record import Record
+from brim.record import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,7 +97,8 @@ def _word_border(text: str) -> int:
 # Words that turn or narrow the sense of a rule, and where their clauses end.
 
 
-class Found(Record):
+@dataclass(frozen=True)
+class Found(Value):
     """Where a sense word is: ``text[start:end]``."""
 
     start: int

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections import namedtuple
+from dataclasses import dataclass
 from functools import lru_cache
 
 from brim.errors import InputError
-from brim.record import Record
+from brim.record import Value, set_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ Match = namedtuple("Match", ("confirmed", "contradicted", "absent"))
 _NOTHING_ASKED = Match((), (), ())
 
 
-class When(Record):
+@dataclass(frozen=True)
+class When(Value):
     """Conditions by key, each with the values of which any will do.
 
     >>> When(language="python", file=["src/**", "tests/**"]).match({"language": ("Python",), "task": ("testing",)})
@@ -76,7 +78,7 @@ class When(Record):
                 raise InputError(f"a condition's key must be a text, not {key!r}")
             name = ALIASES.get(key, key)
             kept[name] = tuple(dict.fromkeys((*kept.get(name, ()), *_values(key, value))))
-        super().__init__(tuple(sorted((key, values) for key, values in kept.items() if values)))
+        set_fields(self, tuple(sorted((key, values) for key, values in kept.items() if values)))
 
     @classmethod
     def of(cls, mapping: Mapping[str, object]) -> When:

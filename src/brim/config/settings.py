@@ -7,9 +7,10 @@ Other packages have the same defaults for callers without a configuration. Each 
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
 
 from brim.config.retention import MEMORY_DAYS, USE_DAYS
-from brim.record import Record
+from brim.record import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ SHOWN = 60
 """Characters of a wrong value that an error shows."""
 
 
-class Setting(Record):
+@dataclass(frozen=True)
+class Setting(Value):
     """One thing that can be set."""
 
     key: str

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import dataclass
 
 from brim.hooks.event import AGENTS, HookCall
-from brim.record import Record
+from brim.record import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from brim.hooks.event import Answer
 
 
-class ClientEvent(Record):
+@dataclass(frozen=True)
+class ClientEvent(Value):
     """One event of a client, and how ``brim init`` asks to be called for it."""
 
     event: str

@@ -7,6 +7,8 @@ compaction reaches the summary.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from brim.hooks.client import EVENTS, Client, ClientEvent, text, text_of
 
 TYPE_CHECKING = False
@@ -47,7 +49,7 @@ class Codex(Client):
     def reply(self, call: HookCall, answer: Answer) -> str:
         """Return *answer* as Codex reads it; empty for nothing."""
         note = "" if call.event == "session_end" else answer.note
-        return super().reply(call, answer.replace(stop_reason="", note=note))
+        return super().reply(call, replace(answer, stop_reason="", note=note))
 
 
 CLIENT = Codex()

@@ -11,10 +11,11 @@ One shared word says little: "Never log secrets" has nothing to do with ``git lo
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from brim.behaviors.tasks import language_of
 from brim.behaviors.when import matches
-from brim.record import Record
+from brim.record import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ _CHANGERS = ("rm", "mv", "cp", "touch", "truncate", "rmdir", "unlink", "rsync", 
 _PROSE = ("markdown", "text", "rst", "restructuredtext")
 
 
-class Doing(Record):
+@dataclass(frozen=True)
+class Doing(Value):
     """What a call would do: the files it changes, what it writes there, and the commands it runs."""
 
     files: tuple[str, ...] = ()

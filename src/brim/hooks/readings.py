@@ -6,6 +6,8 @@ transcript that was written to since then is newer.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from brim.hooks.state import UsageSeen
 from brim.hooks.transcript import stat_of, tail_lines
 
@@ -33,7 +35,7 @@ def usage_now(call: HookCall, workspace: HookWorkspace) -> UsageSeen | None:
     cached = cached or seen
     model = seen.model or call.model or cached.model
     window = seen.window or (cached.window if cached.model in ("", model) else 0)
-    return seen.replace(window=workspace.config["context.window"] or window or known_window(model), model=model)
+    return replace(seen, window=workspace.config["context.window"] or window or known_window(model), model=model)
 
 
 def remember_reported(call: HookCall, workspace: HookWorkspace) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from shlex import quote
 
@@ -80,7 +81,7 @@ def _in_force(pending: Pending, scope: str, id: str) -> Behavior | None:
         contradicted = rule.when.match(Context(**workspace.surroundings).facts).contradicted
         if not set(_PLACES).isdisjoint(contradicted):
             return None
-    return rule.replace(scope=scope)
+    return replace(rule, scope=scope)
 
 
 class Blocked:

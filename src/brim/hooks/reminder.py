@@ -6,6 +6,8 @@ happened in the turn is taken from the transcript, as far as the end of the turn
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 from brim.activation.context import Context
 from brim.activation.relevance import INFERRED, facts_filed
 from brim.behaviors.behavior import Status
@@ -16,7 +18,7 @@ from brim.hooks.gate import limits_of, spent_of
 from brim.hooks.rules import DYNAMIC, size
 from brim.injection.text import text_of
 from brim.injection.tiers import Tier
-from brim.record import Record
+from brim.record import Value
 from brim.tracking.events import Message, ToolCall, ToolResult
 from brim.tracking.readers.tools import command_line
 
@@ -37,7 +39,8 @@ _REMINDED = "reminded"
 """Kept for a session: the prompt that was reminded of last."""
 
 
-class Turn(Record):
+@dataclass(frozen=True)
+class Turn(Value):
     """What happened since a person's last prompt."""
 
     prompt: str = ""
@@ -60,10 +63,10 @@ def turn_of(events: Iterable[Event]) -> Turn:
         elif isinstance(event, ToolResult) and (call := open_calls.pop(event.id, None)) and not event.error:
             if call.tool in ("edit", "write"):
                 path = str(call.input.get("file_path") or call.input.get("notebook_path") or "")
-                turn = turn.replace(files=(*turn.files, path), commands=())
+                turn = replace(turn, files=(*turn.files, path), commands=())
             elif call.tool == "shell":
                 command = command_line(call.input.get("command") or call.input.get("cmd"))
-                turn = turn.replace(commands=(*turn.commands, command))
+                turn = replace(turn, commands=(*turn.commands, command))
     return turn
 
 

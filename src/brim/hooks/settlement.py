@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import dataclass
 
 from brim.config.retention import SESSIONS
 from brim.errors import InputError, StoreError
@@ -19,7 +20,7 @@ from brim.hooks.event import Answer
 from brim.hooks.gate import agent_scope, default_limit, limit_latch, limits_of, payer_place, session_scope, spent_of
 from brim.hooks.state import FOLDER, file_id
 from brim.hooks.transcript import FORMATS, size_of, whole_lines
-from brim.record import Record
+from brim.record import Value
 from brim.spend.account import Account
 from brim.spend.ledger import SETTLED
 from brim.tracking.events import RunTotal, Usage
@@ -125,7 +126,8 @@ def _settle(call: HookCall, workspace: HookWorkspace, database: Database) -> tup
     return notices, [] if account.reported else batch.unpriced
 
 
-class _Batch(Record):
+@dataclass(frozen=True)
+class _Batch(Value):
     """One batch of reports on its way into the ledger, inside one transaction."""
 
     call: HookCall

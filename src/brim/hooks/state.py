@@ -11,13 +11,14 @@ import json
 import os
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
 
 from brim.config.places import user_folder
 from brim.config.retention import LARGEST_LOG, SESSIONS
 from brim.errors import StoreError
 from brim.files import locked, read_safely, replace_file
-from brim.record import Record
+from brim.record import Value
 from brim.workspace import Workspace
 
 TYPE_CHECKING = False
@@ -95,7 +96,8 @@ class HookWorkspace(Workspace):
         super().close()
 
 
-class UsageSeen(Record):
+@dataclass(frozen=True)
+class UsageSeen(Value):
     """How full the window was, in exact numbers, when the agent last said so."""
 
     tokens: int

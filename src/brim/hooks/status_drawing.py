@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from itertools import pairwise
 
 from brim.config.settings import PARTS
 from brim.figures import bar, percent, rounded
-from brim.record import Record
+from brim.record import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ SHRINKING = (
 _COLOURS = {"red": "31", "green": "32", "yellow": "33", "faint": "2", "bold red": "1;31"}
 
 
-class Look(Record):
+@dataclass(frozen=True)
+class Look(Value):
     """How a status line is drawn: its width, marks, parts in their order, colors, block characters or ASCII."""
 
     width: int = 80

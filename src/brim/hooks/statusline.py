@@ -12,6 +12,7 @@ import os
 import sys
 import time
 from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from brim.config.places import home_folder, user_folder, without_bad_home
 from brim.hooks.attention import KEPT, SHORT
@@ -21,7 +22,7 @@ from brim.hooks.process import is_disabled, is_paused
 from brim.hooks.readings import known_window
 from brim.hooks.state import LEFT_OUT, HookWorkspace, UsageSeen, log
 from brim.hooks.status_drawing import Look, draw, level_of
-from brim.record import Record
+from brim.record import Value
 from brim.tracking.auto_compact import AutoCompact, auto_compact, client_command
 
 TYPE_CHECKING = False
@@ -93,7 +94,7 @@ def lines_for(
             log(environ, f"statusline: {late[0]}")
     if answer is not None:
         status, look, told = answer
-        look = look.replace(nice=nice, width=max(1, columns(environ, terminal) - MARGIN))
+        look = replace(look, nice=nice, width=max(1, columns(environ, terminal) - MARGIN))
         shown.append(_guarded(environ, _drawn, status, look, now, told, late))
     return b"\n".join(filter(None, shown))
 
@@ -135,7 +136,8 @@ def _answer(given: bytes, environ: Mapping[str, str], now: float) -> tuple[Statu
     colour = not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
     look, window = Look(colour=colour), None
     if (config := _guarded(environ, lambda: workspace.config)) is not None:
-        look = look.replace(
+        look = replace(
+            look,
             warn=config["context.warn"],
             compact=config["context.compact"],
             near=config["spend.warn"],
@@ -188,7 +190,7 @@ def _surrounded(status: Status, look: Look, data: Mapping[str, Any], environ: Ma
         from brim.store.project import branch
 
         found["branch"] = branch(status.cwd) or ""
-    return status.replace(**found)
+    return replace(status, **found)
 
 
 def _drawn(status: Status, look: Look, now: float, notices: list[str], aside: list[str]) -> bytes:
@@ -228,7 +230,7 @@ def _remember(status: Status, workspace: HookWorkspace) -> None:
             state.keep("statusline", found)
             state.usage = UsageSeen(status.used_tokens, window, status.model, workspace.now, "statusline", cost)
         elif seen is not None and seen.source == "statusline":
-            state.usage = seen.replace(window=window, model=status.model, cost=cost)
+            state.usage = replace(seen, window=window, model=status.model, cost=cost)
     elif status.emptied and seen is not None and seen.source == "statusline":
         state.usage = None
 
@@ -236,7 +238,8 @@ def _remember(status: Status, workspace: HookWorkspace) -> None:
 # What the client says ---------------------------------------------------------------------------------------------
 
 
-class Status(Record):
+@dataclass(frozen=True)
+class Status(Value):
     """What a client says about one session at one moment. What it doesn't say is None, or empty."""
 
     session: str = ""

@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from brim.files import sha256_hex
 from brim.hooks.loops import EDITS, TAIL
 from brim.hooks.rules import patch_of
 from brim.hooks.transcript import FORMATS
-from brim.record import Record
+from brim.record import Value
 from brim.scratch.calls import changed_path
 from brim.scratch.dead_ends.commands import covers, git_steps, looks, moves_tree, parts, unfiltered
 from brim.scratch.dead_ends.edits import changes
@@ -49,7 +50,8 @@ _LONGEST_STATUS = 300
 _LONGEST_RECEIPT = 60
 
 
-class Loop(Record):
+@dataclass(frozen=True)
+class Loop(Value):
     """What goes round in circles."""
 
     said: str

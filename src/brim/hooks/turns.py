@@ -6,6 +6,7 @@ Decisions, states and dead ends need more than one event.
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 from brim.errors import BrimError
 from brim.hooks.scratchpad import writer_of
@@ -127,7 +128,7 @@ def _extract(
         if feed is None:
             feed = Feed(reader=reader, start=at)
         for event in feed.feed(data):
-            model.extract(event if event.session == call.session else event.replace(session=call.session))
+            model.extract(event if event.session == call.session else replace(event, session=call.session))
             if event.at < known and isinstance(event, Message) and event.human:
                 model.forget(typed)
             if seen is not None:
@@ -135,7 +136,7 @@ def _extract(
         if late := is_late() and feed.offset > start:
             break
     for event in reader.finish():
-        model.extract(event.replace(session=call.session))
+        model.extract(replace(event, session=call.session))
     if late and seen is not None:
         seen.clear()
     return max(start, feed.offset) if feed is not None else start

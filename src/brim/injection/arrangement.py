@@ -7,10 +7,11 @@ or go with it. Each question that is asked of it is counted.
 from __future__ import annotations
 
 from bisect import bisect_right
+from dataclasses import dataclass
 
 from brim.injection.text import text_of
 from brim.injection.tiers import Section, Tier, section_of
-from brim.record import Record
+from brim.record import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ class Slot:
         self.reason = reason
 
 
-class Limits(Record):
+@dataclass(frozen=True)
+class Limits(Value):
     """What a text may take: tokens, and characters for clients that cut by them. None means no limit."""
 
     tokens: int | None

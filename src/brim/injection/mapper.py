@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from brim.behaviors.behavior import Behavior, BehaviorKind, Status
 from brim.errors import InputError
@@ -11,7 +12,7 @@ from brim.injection.costs import CountedCosts
 from brim.injection.plan import InjectionPlan, Item
 from brim.injection.text import is_protected
 from brim.injection.tiers import Tier
-from brim.record import Record
+from brim.record import Value
 from brim.tokens.count import Count
 
 TYPE_CHECKING = False
@@ -29,7 +30,8 @@ FLOORS = ("summary", "fit")
 DETAIL = (Tier.FULL, Tier.SUMMARY, Tier.NAME_ONLY, Tier.OMITTED)
 
 
-class ActivationTierMapper(Record):
+@dataclass(frozen=True)
+class ActivationTierMapper(Value):
     """Maps activation to tiers: thresholds are inclusive. A constraint is never below Summary, at any activation.
 
     >>> ActivationTierMapper().tier(0.7, BehaviorKind.DIRECTIVE), ActivationTierMapper().tier(0.02, "constraint")
@@ -109,7 +111,7 @@ class ActivationTierMapper(Record):
         if plan.over_budget and {item.behavior.scope for item in plan.included} == {"project", "user"}:
             scopes = ("user",)
             plan = planned(scopes)
-            plan = plan.replace(reasons=(*plan.reasons, "the project's constraints gave way to your own"))
+            plan = replace(plan, reasons=(*plan.reasons, "the project's constraints gave way to your own"))
         return planned(scopes, droppable=True) if plan.over_budget and floor == "fit" else plan
 
     def _slot(self, behavior: Behavior, value: float, session: Session | None, *, whole: bool, protected: bool) -> Slot:

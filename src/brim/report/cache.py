@@ -63,7 +63,7 @@ class CacheBreak:
         for name in ("cache_write_5m", "cache_write_1h", "input"):
             moved[name] = max(0, getattr(used, name) - left)
             left -= getattr(used, name) - moved[name]
-        costs = [prices.request(each, request.model, request.time) for each in (used, used.replace(**moved))]
+        costs = [prices.request(each, request.model, request.time) for each in (used, replace(used, **moved))]
         return self if None in costs else replace(self, cost=max(0, costs[0] - costs[1]))  # type: ignore[operator]
 
 

@@ -13,11 +13,12 @@ import os
 import re
 import stat
 from contextlib import suppress
+from dataclasses import dataclass
 
 from brim.config.retention import JOURNALS
 from brim.errors import InputError, StoreError
 from brim.files import read_safely, replace_file, sha256_hex, sync_folder, write_new
-from brim.record import Record
+from brim.record import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ LIVE = 12 * 3600.0
 """Seconds of silence after which a session no longer counts as live, even if it wasn't closed."""
 
 
-class Section(Record):
+@dataclass(frozen=True)
+class Section(Value):
     """A part of the index, and the file with its complete entries."""
 
     title: str

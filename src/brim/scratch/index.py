@@ -8,8 +8,9 @@ the file that the section names: two steps.
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 
-from brim.record import Record
+from brim.record import Value
 from brim.scratch.folder import SECTIONS
 from brim.scratch.quotes import code, one_line, plain_lines, shortened
 
@@ -80,7 +81,8 @@ def shares(needs: Sequence[int], room: int) -> list[int]:
     return given
 
 
-class Part(Record):
+@dataclass(frozen=True)
+class Part(Value):
     """A piece of a sentence: brim's own words, which stay whole, or a text, which may be shortened."""
 
     text: str

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 
 from brim.behaviors.shell import unwrapped
 from brim.files import data_lines
-from brim.record import Record
+from brim.record import Value
 from brim.scratch.calls import PATHS, Calls
 from brim.scratch.dead_ends.commands import check_in, looks, parts, writes
 from brim.scratch.entries import remember
@@ -160,7 +161,8 @@ def is_set_up(text: str) -> bool:
     return first.startswith("/") and first in data_lines(__file__, "set_up_commands.txt")
 
 
-class Told(Record):
+@dataclass(frozen=True)
+class Told(Value):
     """What a shell command tells: files that it shows or changes, and itself if it is worth remembering."""
 
     shown: tuple[str, ...] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from brim.scratch.calls import Calls, States, source_of, where_of
 from brim.scratch.entries import Entry, View, draft
@@ -115,7 +116,7 @@ class ScratchModel:
 
     def written(self, at: int, entry: Entry) -> None:
         """Note that the entry at *at* is in a journal as *entry*. The writer calls this."""
-        self._entries[at] = self._entries[at].replace(number=entry.number)
+        self._entries[at] = replace(self._entries[at], number=entry.number)
 
     def _record(self, kind: str, text: str, now: float | None) -> None:
         if text.strip():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 
 from brim.errors import InputError, StoreError
@@ -118,7 +119,7 @@ class ScratchWriter:
         with self._writing() as folder:
             known = self._matching.handed(entry)
             if known is None:
-                (known,) = self._journal.append([entry.replace(time=self._clock())])
+                (known,) = self._journal.append([replace(entry, time=self._clock())])
                 self._matching.wrote(known, by_itself=True)
                 self._show(folder)
         return known
@@ -201,15 +202,15 @@ class ScratchWriter:
         waiting = [] if known_title else [title]
         places: dict[int, int] = {}
         for at, entry in enumerate(model.entries[done:], done):
-            named = entry.replace(session=entry.session or self.session)
+            named = replace(entry, session=entry.session or self.session)
             known = self._matching.modelled(named, now=now, replay=replay)
             if known is None:
                 places[len(waiting)] = at
-                waiting.append(named.replace(time=now if entry.time is None else entry.time))
+                waiting.append(replace(named, time=now if entry.time is None else entry.time))
                 continue
             model.written(at, known)
             if entry.id and entry.id != known.id:
-                waiting.append(named.replace(kind="same", text="", time=now, refs={"of": known.id}))
+                waiting.append(replace(named, kind="same", text="", time=now, refs={"of": known.id}))
         written = self._journal.append(waiting)
         for position, at in places.items():
             model.written(at, written[position])

@@ -7,8 +7,10 @@ Scopes are paths such as ``project/job/agent``. What a child spends counts again
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from brim.errors import InputError
-from brim.record import Record
+from brim.record import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,7 +70,8 @@ def lineage(scope: str) -> list[str]:
     return ["/".join(segments[: depth + 1]) for depth in range(len(segments))]
 
 
-class Reservation(Record):
+@dataclass(frozen=True)
+class Reservation(Value):
     """Money that was reserved for one request, and how that ended. Amounts are micro-dollars."""
 
     request_id: str
@@ -93,7 +96,8 @@ class Reservation(Record):
     """When it was made, in seconds since 1970: it counts for the period of that moment."""
 
 
-class DaySum(Record):
+@dataclass(frozen=True)
+class DaySum(Value):
     """The sum of one day, scope, model and branch. An unknown model or branch is empty."""
 
     day: int
@@ -106,7 +110,8 @@ class DaySum(Record):
     tokens: int
 
 
-class ScopeStatus(Record):
+@dataclass(frozen=True)
+class ScopeStatus(Value):
     """How much one scope, including everything below it, has spent. Amounts are micro-dollars."""
 
     scope: str

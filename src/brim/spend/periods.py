@@ -6,9 +6,11 @@ since 1970, so only its end needs a calendar.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 from brim.errors import InputError
 from brim.figures import DOLLAR
-from brim.record import Record
+from brim.record import Value
 from brim.spend.limits import Limit
 from brim.spend.money import MOST, in_dollars, micro_dollars
 
@@ -41,7 +43,8 @@ _FACTORS = {"k": 10**3, "m": 10**6, "b": 10**9}
 SECONDS_PER_DAY = 86_400.0
 
 
-class Ceiling(Record):
+@dataclass(frozen=True)
+class Ceiling(Value):
     """A limit as a person writes it: so much, of what, per period.
 
     >>> read_ceiling("5/day"), str(read_ceiling("2M tokens/week")), str(read_ceiling("90%/5h"))
@@ -209,7 +212,7 @@ def plan_limits(
 ) -> list[Allowance]:
     """Return *allowance* with how much of its plan's window *agent* has used, if a fresh reading says so."""
     return [
-        allowance.replace(spent=int(100 * each.used), starts=each.read_at, ends=each.resets_at)
+        replace(allowance, spent=int(100 * each.used), starts=each.read_at, ends=each.resets_at)
         for each in plan_readings(allowance, home, environ if agent == "codex" else None, now)
         if each.agent == agent and abs(now - each.read_at) <= FRESH
     ]
@@ -230,7 +233,8 @@ def plan_readings(allowance: Allowance, home: str, environ: Mapping[str, str] | 
 # What is spent in a period ----------------------------------------------------------------------------------------
 
 
-class Allowance(Record):
+@dataclass(frozen=True)
+class Allowance(Value):
     """One limit of a scope, and what is spent of it in the period that is on.
 
     A limit per session or sub-agent is set on a project, or everywhere; each session below has one of its own.
@@ -289,7 +293,7 @@ class Allowance(Record):
         """Return it as a look at *now* finds it: nothing is spent yet if the period has ended. No calendar is read."""
         if not self.is_over(now):
             return self
-        return self.replace(limit=Limit(self.limit.given, self.limit.base), spent=0, reserved=0)
+        return replace(self, limit=Limit(self.limit.given, self.limit.base), spent=0, reserved=0)
 
     def at(self, now: float) -> Allowance:
         """Return it in the period of *now*, which may be a later or, if the clock was set back, an earlier one.
@@ -301,13 +305,13 @@ class Allowance(Record):
             return self
         starts, ends = self._bounds(now)
         if ends == self.ends:  # set back to before the limit was set: what is spent from now on counts
-            return self.replace(starts=now - SECONDS_PER_DAY)
-        return self.seen(now).replace(starts=starts, ends=ends)
+            return replace(self, starts=now - SECONDS_PER_DAY)
+        return replace(self.seen(now), starts=starts, ends=ends)
 
     def of(self, scope: str) -> Allowance:
         """Return this pattern as the limit of the session or sub-agent *scope*."""
         given = self.limit.amount
-        return self.replace(scope=scope, limit=Limit(given), spent=0, reserved=0)
+        return replace(self, scope=scope, limit=Limit(given), spent=0, reserved=0)
 
     def _bounds(self, now: float) -> tuple[float, float | None]:
         try:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
+from dataclasses import dataclass, replace
 
 from brim.errors import InputError, LimitReached, UnknownPrice
 from brim.models.terms import Terms
-from brim.record import Record
+from brim.record import Value
 from brim.spend.ledger import LONG_LEASE
 from brim.spend.money import estimate_cost, in_dollars
 from brim.spend.unsent import may_be_billed
@@ -28,7 +29,8 @@ LEAST_OUTPUT = 1_024
 """Tokens of an answer that are worth its prompt: no cap is lowered below that."""
 
 
-class Quote(Record):
+@dataclass(frozen=True)
+class Quote(Value):
     """The most that one request can cost.
 
     All of its prompt is written to a cache, its answers are as long as they may be, and its ``terms`` are used up.
@@ -123,10 +125,10 @@ class Quote(Record):
         """
 
         def size(output: int) -> int:
-            quote = self.replace(output=output)
+            quote = replace(self, output=output)
             return quote.tokens if unit == "tokens" else quote.amount
 
-        return self.replace(output=max(0, bisect_right(range(self.output + 1), room, key=size) - 1))
+        return replace(self, output=max(0, bisect_right(range(self.output + 1), room, key=size) - 1))
 
 
 class Spend:
@@ -200,7 +202,7 @@ class Spend:
         fitting = self.quote.within(refused.room or 0, refused.unit).output
         if fitting:
             return f"It would fit with max_output={fitting}"
-        alone = self.quote.replace(output=0)
+        alone = replace(self.quote, output=0)
         size = f"{alone.tokens:,} tokens" if refused.unit == "tokens" else in_dollars(alone.amount)
         if self.quote.terms.has_server_tools:
             uses = f"The model may read its prompt {self.quote.terms.prompts} times while the provider's tools run"
@@ -264,7 +266,7 @@ class Spend:
         heard, spoken, searches = tokens.extras or (0, 0, 0)
         searches = max(searches, terms.searches)
         extras = (heard, spoken, searches) if heard or spoken or searches else ()
-        return tokens.replace(extras=extras, tool_uses=terms.tool_uses)
+        return replace(tokens, extras=extras, tool_uses=terms.tool_uses)
 
     def _unreported_fees(self, reported: Reported) -> int:
         """Return what the caller said that tools cost, if the response doesn't say it."""

@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 import time
 from contextlib import closing, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import count, filterfalse
 from typing import TYPE_CHECKING, Any
 
@@ -178,7 +178,7 @@ def merge_copy(copy: str, scopes: Scopes, *, now: float) -> None:
     with open_store(copy) as kept, scopes.writing("project"):
         store = scopes.store("project")
         present, known = {each.id for each in store.behaviors()}, {edge.key for edge in store.all_edges()}
-        lost = [each.replace(scope="project") for each in kept.behaviors() if each.id not in present]
+        lost = [replace(each, scope="project") for each in kept.behaviors() if each.id not in present]
         for behavior in lost:
             scopes.put(behavior, event="restored", now=now, backup=os.path.basename(copy))
         store.put_edges([each for each in kept.edges_touching([each.id for each in lost]) if each.key not in known])

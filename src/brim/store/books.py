@@ -6,6 +6,8 @@ per period (``brim.spend.periods.Allowance``). Both keep the rules of ``brim.spe
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from brim.config.retention import REQUEST_DAYS
 from brim.errors import StoreError
 from brim.spend.ledger import LONGEST_LEASE, RESERVED, DaySum, Reservation, ScopeStatus, lineage
@@ -50,7 +52,7 @@ MAIN = "main"
 """The name of a session's main thread: not a sub-agent."""
 
 _COLUMNS = "request_id, scope, amount, charged, state, lease_end, purpose, overrun, tokens, charged_tokens, made_at"
-RESERVATION = f"SELECT {_COLUMNS} FROM reservations"  # noqa: S608 - the names above
+RESERVATION = f"SELECT {_COLUMNS} FROM reservations"
 _DAYS = (
     "SELECT CAST(time / 86400 AS INTEGER) AS day, scope, model, branch, sum(amount) AS amount, sum(tokens) AS tokens "
     "FROM (SELECT time, entry.scope, coalesce(model, '') AS model, coalesce(branch, '') AS branch, entry.amount, "
@@ -60,9 +62,9 @@ _DAYS = (
 """What the entries come to that *where* says, as rows of ``spend_days``."""
 _ENDED = f"{RESERVATION} WHERE state = 'open' AND (lease_end <= ?1 OR lease_end > ?2) ORDER BY lease_end, request_id"
 SCOPE_COLUMNS = "scope, given, base, amount, is_default, state, warned, spent, reserved"
-_SCOPE = f"SELECT {SCOPE_COLUMNS} FROM spend_scopes"  # noqa: S608 - the names above
+_SCOPE = f"SELECT {SCOPE_COLUMNS} FROM spend_scopes"
 LIMIT_COLUMNS = "scope, period, unit, given, base, amount, state, warned, spent, reserved, zone, starts, ends"
-_LIMIT = f"SELECT {LIMIT_COLUMNS} FROM spend_limits"  # noqa: S608 - the names above
+_LIMIT = f"SELECT {LIMIT_COLUMNS} FROM spend_limits"
 SET_BACK = "set back"
 """Noted among the answers when the clock leaves a period for an earlier one, with the end of the one it leaves."""
 UNLIMITED = Limit()
@@ -169,7 +171,7 @@ class Books:
     def days(self, under: str) -> list[DaySum]:
         """Return what was spent per day, scope, model and branch in *under* and below it; in all if that is empty."""
         rows = self._database.rows(
-            "SELECT day, scope, model, branch, sum(amount), sum(tokens) FROM "  # noqa: S608
+            "SELECT day, scope, model, branch, sum(amount), sum(tokens) FROM "
             f"(SELECT * FROM spend_days UNION ALL {_DAYS.format(where='')}) AS days {below(under)} "
             "GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4",
             (under,) if under else (),
@@ -284,8 +286,8 @@ class Books:
         # Days that the period only touches count whole: they are folded only if the clock was far ahead.
         folded = f"{total} spend_days {where} (day + 1) * 86400.0 > ?1 AND day * 86400.0 < ?2"
         reserved, spent, old = (self._database.row(sql, values)[0] for sql in (open_sum, spent_sum, folded))
-        return allowance.replace(
-            spent=max(0, allowance.spent + spent + old), reserved=allowance.reserved + max(0, reserved)
+        return replace(
+            allowance, spent=max(0, allowance.spent + spent + old), reserved=allowance.reserved + max(0, reserved)
         )
 
     def _take(self, row: Any) -> None:
@@ -319,7 +321,7 @@ class Books:
         the branch of a new request.
         """
         when = min(self.now, new.made_at if when is None else when)
-        before = old or new.replace(amount=0, tokens=0, charged=0, charged_tokens=0)
+        before = old or replace(new, amount=0, tokens=0, charged=0, charged_tokens=0)
         spent, tokens = new.charged - before.charged, new.charged_tokens - before.charged_tokens
         reserved, set_aside = (now - was for now, was in zip(_set_aside(new), _set_aside(before), strict=True))
         allowances = self.allowances(new.scope)  # with what was there before
@@ -335,11 +337,11 @@ class Books:
             if when >= each.starts:  # otherwise it belongs to an earlier period
                 more, aside = (tokens, set_aside) if each.unit == TOKENS else (spent, reserved)
                 sums = {"spent": max(0, each.spent + more), "reserved": max(0, each.reserved + aside)}
-                moved = self.put(each.replace(**sums), moved=True)
+                moved = self.put(replace(each, **sums), moved=True)
                 if more > 0 and not is_answered:
                     self.reached(moved)
         self._database.run(
-            f"INSERT INTO reservations ({_COLUMNS}, model, branch) "  # noqa: S608 - the names above
+            f"INSERT INTO reservations ({_COLUMNS}, model, branch) "
             "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) ON CONFLICT (request_id) DO UPDATE SET "
             "amount = ?3, charged = ?4, state = ?5, lease_end = ?6, overrun = ?8, tokens = ?9, charged_tokens = ?10",
             (*new.to_dict().values(), *made_with),
@@ -354,7 +356,7 @@ class Books:
         """Ask about a limit, once per limit: what is *wanted* does not fit."""
         if about.limit.state == OPEN:
             self._ask(about, wanted=wanted)
-            self.keep(about, about.limit.replace(state=ASKED))
+            self.keep(about, replace(about.limit, state=ASKED))
 
     def answered(self, name: str, answer: str, amount: int | None) -> None:
         """Note that a person said *answer* about the scope *name*."""
@@ -368,7 +370,7 @@ class Books:
         for scope in [self._scopes[name] for name in sorted(self._changed)]:
             given, base, amount, state, warned = scope.limit.to_dict().values()
             self._database.run(
-                f"INSERT OR REPLACE INTO spend_scopes ({SCOPE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+                f"INSERT OR REPLACE INTO spend_scopes ({SCOPE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (scope.name, given, base, amount, scope.is_default, state, warned, scope.spent, scope.reserved),
             )
         for each in [self._allowances[key] for key in sorted(self._moved)]:
@@ -376,8 +378,7 @@ class Books:
                 self.answered(each.scope, SET_BACK, int(self._left[each.key]))
             limit = each.limit.to_dict().values()
             self._database.run(
-                f"INSERT OR REPLACE INTO spend_limits ({LIMIT_COLUMNS}) "  # noqa: S608
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                f"INSERT OR REPLACE INTO spend_limits ({LIMIT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (*each.key, *limit, each.spent, each.reserved, each.zone, each.starts, each.ends),
             )
 
@@ -392,7 +393,7 @@ class Books:
             "DO UPDATE SET amount = spend_days.amount + excluded.amount, tokens = spend_days.tokens + excluded.tokens",
             oldest[1],
         )
-        return self._database.run(f"DELETE FROM spend_entries {oldest[0]}", oldest[1])  # noqa: S608
+        return self._database.run(f"DELETE FROM spend_entries {oldest[0]}", oldest[1])
 
     # What is due ------------------------------------------------------------------------------------------------
 
@@ -410,7 +411,7 @@ class Books:
         if isinstance(about, Scope):
             self.changing(about.name).limit = limit
         else:
-            self.put(about.replace(limit=limit), moved=True)
+            self.put(replace(about, limit=limit), moved=True)
 
     def _ask(self, about: Scope | Allowance, *, wanted: int = 0) -> None:
         limit = about.limit

@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from brim.errors import StoreError
-from brim.record import Record
+from brim.record import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ RECENT = 200
 """How many injections of each file are considered."""
 
 
-class Event(Record):
+@dataclass(frozen=True)
+class Event(Value):
     """One thing that happened. Times are seconds since 1970."""
 
     kind: str
@@ -43,7 +45,7 @@ class Event(Record):
     behavior: str | None = None
     """The id of the behavior that it happened to; None if it happened to several or to none."""
     session: str = ""
-    detail: Mapping[str, Any] = MappingProxyType({})
+    detail: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     """More about it, as JSON."""
 
     def __post_init__(self) -> None:

@@ -85,7 +85,7 @@ class HookPlanner:
             import brim.activation.weights
             import brim.injection.text  # noqa: F401
 
-            self._counting  # noqa: B018 - loads the table of models
+            self._counting
 
     def _choose(self) -> None:
         """Find what the situation activates, and what of it may be told."""

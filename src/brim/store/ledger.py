@@ -10,10 +10,11 @@ from __future__ import annotations
 import os
 import time
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from threading import get_ident
 
 from brim.errors import InputError, LimitReached, StoreError
-from brim.record import Record
+from brim.record import Value
 from brim.spend.ledger import (
     EXPIRED,
     LEASE,
@@ -90,7 +91,8 @@ def _open(path: str, create: bool, timeout: float) -> Database:
     return database
 
 
-class Order(Record):
+@dataclass(frozen=True)
+class Order(Value):
     """What is to be done about the money of one request: its kind is a name in ``_DOING``."""
 
     kind: str
@@ -195,7 +197,7 @@ class StoredLedger(Ledger):
                     about.is_default = about.is_default and not isinstance(answer, Raise)
                 books.keep(about, limit)
                 if isinstance(about, Allowance) and about.is_pattern:
-                    books.raised(about.replace(limit=limit))
+                    books.raised(replace(about, limit=limit))
                 books.answered(name, "raise" if isinstance(answer, Raise) else answer, limit.amount)
             return books.status(name) if name != EVERYWHERE else ScopeStatus(EVERYWHERE)
 
@@ -284,7 +286,8 @@ class StoredLedger(Ledger):
         room = tight.limit.amount - tight.limit.held - tight.taken
         if status.limit is not None and status.limit - status.held - status.spent - status.reserved <= room:
             return status
-        return status.replace(
+        return replace(
+            status,
             scope=tight.scope,
             spent=tight.spent,
             reserved=tight.reserved,
@@ -318,7 +321,7 @@ class StoredLedger(Ledger):
     def count(self, under: str = "") -> int:
         """Return how many scopes are known: all, or *under* and those below it."""
         with self.database.reading():
-            count = f"SELECT count(*) FROM spend_scopes {below(under)}"  # noqa: S608 - a condition without values
+            count = f"SELECT count(*) FROM spend_scopes {below(under)}"
             row = self.database.row(count, (under,) if under else ())
         return int(row[0]) if row else 0
 
@@ -370,7 +373,7 @@ class StoredLedger(Ledger):
         with self.database.writing():
             books = self._new_books()
             for found in books.ended():  # charged in full: its call may have been sent
-                expired = found.replace(state=EXPIRED, charged=found.amount, charged_tokens=found.tokens)
+                expired = replace(found, state=EXPIRED, charged=found.amount, charged_tokens=found.tokens)
                 books.replace(found, expired, "expired")
             yield books
             books.save()
@@ -465,7 +468,7 @@ def _release(books: Books, order: Order) -> Reservation:
     if found.state == SETTLED:
         was = f"{found.request_id}: was settled at {in_dollars(found.charged)}"
         raise InputError(f"{was}, so it cannot be released; settle it at 0 if it cost nothing")
-    released = found.replace(state=RELEASED, charged=0, charged_tokens=0)
+    released = replace(found, state=RELEASED, charged=0, charged_tokens=0)
     if found.state != RELEASED:
         books.replace(found, released, "released")
     return released
@@ -516,7 +519,7 @@ def _settled(
         aside = held
     is_over = amount > aside[0] or (found.tokens > 0 and tokens > aside[1])  # else no tokens were set aside
     overrun = found.overrun or (found.purpose != RECORDED and is_over)
-    settled = found.replace(state=SETTLED, charged=amount, charged_tokens=tokens, overrun=overrun)
+    settled = replace(found, state=SETTLED, charged=amount, charged_tokens=tokens, overrun=overrun)
     books.replace(found, settled, "settled" if found.state in (RESERVED, RELEASED) else "corrected", when)
     return settled
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import dataclass
 
-from brim.record import Record
+from brim.record import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ TEXTS = "rule_file "
 LARGEST = 2_000_000
 
 
-class Loader(Record):
+@dataclass(frozen=True)
+class Loader(Value):
     """An *agent* that loads a file when a session starts."""
 
     agent: str
@@ -40,7 +42,8 @@ class Loader(Record):
     """Not if one of these files exists."""
 
 
-class LoadedFile(Record):
+@dataclass(frozen=True)
+class LoadedFile(Value):
     """A file that agents load, as of its import."""
 
     path: str

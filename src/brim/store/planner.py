@@ -8,6 +8,7 @@ Both plan under the user's settings (``Config.yours``). A project's settings lim
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -126,7 +127,7 @@ class Planner:
         is_kept = {id for id, _ in kept}
         left_out = [self._left_out(id, value, mapper, id in fits) for id, value in values if id not in is_kept]
         ranked = sorted((*plan.items, *left_out), key=lambda item: (-item.activation, item.id))
-        return plan.replace(items=tuple(ranked)) if left_out else plan
+        return replace(plan, items=tuple(ranked)) if left_out else plan
 
     def _affordable(self, mapper: ActivationTierMapper, budget: int | None, session: Session | None) -> set[str]:
         """Return the ids of all rules except those that are due and can't fit."""
@@ -229,7 +230,7 @@ def tell_session(planner: Planner, session: Session, event: str, *, floor: str =
     dynamic = planner.config[DYNAMIC_KEY]
     found = planner.plan(session.budget(dynamic), key=DYNAMIC_KEY, session=session, floor=floor)
     if session.remaining == 0 and dynamic != 0 and found.token_budget == 0:
-        found = found.replace(reasons=(f"the {session.used:,} tokens of this session are used up",))
+        found = replace(found, reasons=(f"the {session.used:,} tokens of this session are used up",))
     if not found.over_budget:
         session.charge(found)
     return found

@@ -7,6 +7,7 @@ a condition. A behavior that no trigger finds can't have a condition that holds;
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import lru_cache
 
 from brim.activation.relevance import ALWAYS, facts_filed, section_of
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any, TypeVar
 
-    from brim.record import Record
+    from brim.record import Value
 
-    _Value = TypeVar("_Value", bound=Record)
+    _Value = TypeVar("_Value", bound=Value)
 
 COLUMNS = (
     *("id", "name", "kind", "scope", "status", "live"),
@@ -32,11 +33,11 @@ COLUMNS = (
 )
 """The columns of a behavior, in the order of its row."""
 
-SELECT = f"SELECT {', '.join(COLUMNS)} FROM behaviors"  # noqa: S608 - the names above
+SELECT = f"SELECT {', '.join(COLUMNS)} FROM behaviors"
 WRITTEN = (*COLUMNS, "inferred", "section")
 """All columns that are written. The last two are for activation: inferred conditions, and the rule's section."""
 UPSERT = (
-    f"INSERT INTO behaviors ({', '.join(WRITTEN)}) VALUES ({', '.join('?' * len(WRITTEN))}) "  # noqa: S608
+    f"INSERT INTO behaviors ({', '.join(WRITTEN)}) VALUES ({', '.join('?' * len(WRITTEN))}) "
     f"ON CONFLICT (id) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in WRITTEN[1:])}"
 )
 
@@ -64,12 +65,13 @@ def without_secrets(behavior: Behavior) -> Behavior:
         return behavior
     # Rules are found by words of their names and tags, so a secret there is replaced entirely.
     name, *tags = ["masked" if mask(each) != each else each for each in found]
-    return behavior.replace(
+    return replace(
+        behavior,
         name=name,
         tags=tags,
         variants=[mask(text) for text in behavior.variants],
-        provenance=behavior.provenance.replace(
-            **{key: mask(each) for key, each in came.items() if isinstance(each, str)}
+        provenance=replace(
+            behavior.provenance, **{key: mask(each) for key, each in came.items() if isinstance(each, str)}
         ),
         **{key: mask(text) for key, text in texts.items()},
     )

@@ -12,11 +12,12 @@ from __future__ import annotations
 import os.path
 import time
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from functools import cache
 
 from brim.behaviors.behavior import LIVE, POSITIVE, BehaviorKind, EdgeKind, Status
 from brim.errors import StoreError
-from brim.record import Record
+from brim.record import Value
 from brim.store.database import TIMEOUT, Closing, closed_on_error
 from brim.store.project import FILE, project_key
 from brim.store.store import chosen, open_store
@@ -41,7 +42,8 @@ SHOWN = 200
 """Characters of a call that an event keeps."""
 
 
-class InForce(Record):
+@dataclass(frozen=True)
+class InForce(Value):
     """Which file's rule applies for an id, and whether that rule is live and protected."""
 
     scope: str
@@ -49,7 +51,8 @@ class InForce(Record):
     protected: bool
 
 
-class Refusal(Record):
+@dataclass(frozen=True)
+class Refusal(Value):
     """Something in the project's file that brim doesn't follow, and why."""
 
     id: str
@@ -60,7 +63,8 @@ class Refusal(Record):
         return self.text
 
 
-class Sketch(Record):
+@dataclass(frozen=True)
+class Sketch(Value):
     """The part of a rule that ``ActivationTierMapper.plan`` needs."""
 
     id: str
@@ -457,7 +461,7 @@ def _is_same(one: str, other: str) -> bool:
 
 def _of(scope: str, behavior: Behavior) -> Behavior:
     """Return *behavior* with the scope of the file that it was read from."""
-    return behavior if behavior.scope == scope else behavior.replace(scope=scope)
+    return behavior if behavior.scope == scope else replace(behavior, scope=scope)
 
 
 def in_force(ids: Collection[str], user: Known, project: Known) -> dict[str, InForce]:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import time
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from brim.activation.relevance import section_of, terms_of
 from brim.config.retention import SESSIONS
 from brim.errors import InputError, StoreError
 from brim.files import sha256_hex
-from brim.record import Record
+from brim.record import Value
 from brim.store.database import ALL, TIMEOUT, Closing, closed_on_error, open_database
 from brim.store.events import Event, add_event
 from brim.store.rows import (
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     """Whether a behavior is live, its kind and its status, as the columns hold them."""
 
 _TOUCHING = (
-    f"SELECT {EDGE_COLUMNS} FROM edges WHERE source IN ({{}}) "  # noqa: S608
+    f"SELECT {EDGE_COLUMNS} FROM edges WHERE source IN ({{}}) "
     f"UNION ALL SELECT {EDGE_COLUMNS} FROM edges WHERE target IN ({{}})"
 )
 _FOUND = "live AND number IN (SELECT behavior FROM triggers WHERE trigger IN ({}))"
@@ -146,7 +147,7 @@ class Store(Closing):
         return self.database.rows_in(_SECTIONS, ids) if has_any else []
 
     def _node_rows(self, where: str, values: Collection[str], known: dict[str, Standing | None] | None) -> list[Any]:
-        rows = self.database.rows_in(f"SELECT {NODE_COLUMNS} FROM behaviors WHERE {where}", values)  # noqa: S608
+        rows = self.database.rows_in(f"SELECT {NODE_COLUMNS} FROM behaviors WHERE {where}", values)
         if known is not None:
             known.update({row[0]: (bool(row[7]), row[8], row[9]) for row in rows})
         return rows
@@ -186,7 +187,7 @@ class Store(Closing):
 
     def digests(self, ids: Collection[str] | None = None) -> dict[str, str]:
         """Return a digest of everything that agents can be told about *ids*, or about all live behaviors."""
-        sql = f"SELECT {DIGESTED} FROM behaviors WHERE "  # noqa: S608
+        sql = f"SELECT {DIGESTED} FROM behaviors WHERE "
         rows = self.database.rows(f"{sql} live") if ids is None else self.database.rows_in(f"{sql} id IN ({{}})", ids)
         return {row[0]: sha256_hex(repr(row).encode("utf-8", "surrogatepass")) for row in rows}
 
@@ -267,7 +268,7 @@ class Store(Closing):
     def _emptied(self, table: str, behavior: Behavior) -> int:
         """Delete the rows of *behavior* in *table*, and return its number."""
         (number,) = self.database.row("SELECT number FROM behaviors WHERE id = ?", (behavior.id,))
-        self.database.run(f"DELETE FROM {table} WHERE behavior = ?", (number,))  # noqa: S608
+        self.database.run(f"DELETE FROM {table} WHERE behavior = ?", (number,))
         return int(number)
 
     def used(self, ids: Collection[str], *, now: float, session: str = "", **detail: Any) -> None:
@@ -285,7 +286,7 @@ class Store(Closing):
 
     def all_edges(self) -> list[Edge]:
         """Return every edge, sorted by source, target and kind, even if a behavior at its end is missing."""
-        rows = self.database.rows(f"SELECT {EDGE_COLUMNS} FROM edges ORDER BY source, target, kind")  # noqa: S608
+        rows = self.database.rows(f"SELECT {EDGE_COLUMNS} FROM edges ORDER BY source, target, kind")
         return [edge_of(row) for row in rows]
 
     def edges_touching(self, ids: Collection[str], few: list[Any] | None = None) -> list[Edge]:
@@ -305,14 +306,14 @@ class Store(Closing):
 
         Filtering a few edges is faster than looking up many ids twice.
         """
-        rows = self.database.rows(f"SELECT {EDGE_COLUMNS} FROM edges LIMIT ?", (most + 1,))  # noqa: S608
+        rows = self.database.rows(f"SELECT {EDGE_COLUMNS} FROM edges LIMIT ?", (most + 1,))
         return rows if len(rows) <= most else None
 
     def put_edges(self, edges: Iterable[Edge]) -> None:
         """Write *edges*, each replacing one with the same ends and kind."""
         with self.writing():
             self.database.run_many(
-                f"INSERT OR REPLACE INTO edges ({EDGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)",  # noqa: S608
+                f"INSERT OR REPLACE INTO edges ({EDGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)",
                 [edge_row(edge) for edge in edges],
             )
 
@@ -351,7 +352,7 @@ class Store(Closing):
         asked = {"behavior": behavior, "kind": kind, "session": session}
         given = {name: value for name, value in asked.items() if value is not None}
         where = f"WHERE {' AND '.join(f'{name} = ?' for name in given)}" if given else ""
-        sql = f"SELECT kind, time, behavior, session, detail FROM events {where} ORDER BY number DESC LIMIT ?"  # noqa: S608
+        sql = f"SELECT kind, time, behavior, session, detail FROM events {where} ORDER BY number DESC LIMIT ?"
         rows = self.database.rows(sql, (*given.values(), ALL if limit is None else limit))
         try:
             return [Event(row[0], row[1], row[2], row[3], json.loads(row[4])) for row in reversed(rows)]
@@ -500,7 +501,8 @@ def chosen(candidates: list[Behavior], text: str) -> Behavior:
     raise InputError(f"{text[:80]!r} may mean {several}{more}: say which by its id")
 
 
-class StoredCalibrations(Record):
+@dataclass(frozen=True)
+class StoredCalibrations(Value):
     """Learned ratios by model, in a file: a ``brim.tokens.CalibrationStore``."""
 
     database: Database
@@ -524,7 +526,8 @@ class StoredCalibrations(Record):
             )
 
 
-class StoredWindows(Record):
+@dataclass(frozen=True)
+class StoredWindows(Value):
     """Reported windows by model, in a file: a ``brim.models.WindowStore``. *clock* says when one was reported."""
 
     database: Database

@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import os
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 
 from brim.errors import InputError
 from brim.files import locked, read_safely, replace_file
-from brim.record import Record
+from brim.record import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ PATIENCE = 0.1
 """Seconds that a hook waits for another one."""
 
 
-class Suggestion(Record):
+@dataclass(frozen=True)
+class Suggestion(Value):
     """One correction that waits."""
 
     number: int

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+from dataclasses import replace
 
 from brim.errors import InputError, StoreError
 from brim.files import locked, open_safely, replace_file, sha256_hex
@@ -41,7 +42,7 @@ LARGEST_SETTINGS = 1 << 20
 UNREADABLE = "?"
 """The digest of settings that can't be read: it never counts as agreed to."""
 
-SECRET = "secret"  # noqa: S105 - a file name
+SECRET = "secret"
 """The file in the user's folder with the secret that marks memory made on this machine."""
 
 
@@ -145,7 +146,7 @@ def _agree_to_rules(project: str, user_folder: str, *, now: float, shown: Mappin
         agreed = [id for id, digest in new.items() if shown is None or shown.get(id) == digest]
         store = scopes.project
         for behavior in store.get_many(agreed).values() if store is not None and not store.readonly else ():
-            scopes.put(behavior.replace(summary="", scope="project"), event="trusted", now=now, shown=True)
+            scopes.put(replace(behavior, summary="", scope="project"), event="trusted", now=now, shown=True)
 
 
 def untrust(project: str, user_folder: str, *, now: float) -> bool:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import codecs
 import os
 import sys
+from dataclasses import dataclass
 
 from brim.errors import InputError
-from brim.record import Record
+from brim.record import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules"})
 """Folders that are skipped inside a folder, like those that begin with a dot."""
 
 
-class Source(Record):
+@dataclass(frozen=True)
+class Source(Value):
     """Something to read, and the *name* to show for it: a *text*, or a *path* (``-`` is standard input).
 
     One that was *found* in a folder is skipped, not refused, if it isn't text. *problem* says why it can't be read, if

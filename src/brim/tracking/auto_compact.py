@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import dataclass
 
 from brim.config.places import home_folder
 from brim.figures import percent, rounded
-from brim.record import Record
+from brim.record import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ _WINDOW, _SHARE = "CLAUDE_CODE_AUTO_COMPACT_WINDOW", "CLAUDE_AUTOCOMPACT_PCT_OVE
 _TRUE = ("1", "true", "yes", "on")
 
 
-class AutoCompact(Record):
+@dataclass(frozen=True)
+class AutoCompact(Value):
     """Where Claude Code compacts a window on its own."""
 
     usable: int

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from dataclasses import dataclass
 from unicodedata import category
 
 from brim.errors import InputError
-from brim.record import Record
+from brim.record import Value
 
 LONGEST = 200
 """Characters that the task and the state have at most: a client takes everything after ``/compact`` as its focus."""
@@ -79,14 +80,16 @@ the person's next message, which then finds room."""
 _DROPPED_KEPT = 100
 
 
-class Turn(Record):
+@dataclass(frozen=True)
+class Turn(Value):
     """One turn to send, alone: what stands after ``/compact`` in the same turn would be swallowed."""
 
     purpose: str
     text: str
 
 
-class Dropped(Record):
+@dataclass(frozen=True)
+class Dropped(Value):
     """A turn that was not sent, and why."""
 
     turn: Turn

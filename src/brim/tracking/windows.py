@@ -8,9 +8,11 @@ compaction left.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from brim.models.light import UNKNOWN_WINDOW, lookup
 from brim.models.overrides import window_of
-from brim.record import Record
+from brim.record import Value
 from brim.tracking.estimate import prompt_of
 from brim.tracking.readers.fields import SYNTHETIC, Bounded, is_short_for, model_key, model_spellings
 from brim.tracking.readers.fields import count as whole
@@ -43,7 +45,8 @@ DEFAULT_WINDOW = _Unsaid(200_000)
 """The window when no source says anything."""
 
 
-class Window(Record):
+@dataclass(frozen=True)
+class Window(Value):
     """How many tokens the window holds, who says so, and what the other sources say instead.
 
     >>> print(Window(1_000_000, "reported", (("given", 200_000),)))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 
 from brim.cli.options import add_json, add_model, command, option, settings, whole_number
 from brim.cli.output import Progress, count_fields, counted, emit, heading, lines, note, paint, share, table
 from brim.errors import InputError
 from brim.models.light import lookup
-from brim.record import Record
+from brim.record import Value
 from brim.tokens.count import Count
 from brim.tokens.counters import MODES, counter_for
 from brim.tokens.inputs import Source, chunks, sources
@@ -86,7 +87,8 @@ def _count_all(wanted: list[Source], counter: TokenCounter) -> tuple[list[tuple[
     return found, skipped, failed
 
 
-class Counted(Record):
+@dataclass(frozen=True)
+class Counted(Value):
     """What was counted, and what could not be."""
 
     model: str | None

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import time
+from dataclasses import replace
 
 from brim.cli.options import add_json, command, option, settings
 from brim.cli.output import end_with_reader, note, say_json
@@ -80,7 +81,7 @@ def _show_example(*, as_json: bool) -> None:
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     parts = tuple(settings().yours["statusline.parts"].split(", "))
     look = Look(columns(os.environ, _terminal()), colour=colour, nice=can_print(SYMBOLS, sys.stdout), parts=parts)
-    status = status.replace(folder="~/code/shop", branch="main", auto_compact=AutoCompact(180_000, 167_000))
+    status = replace(status, folder="~/code/shop", branch="main", auto_compact=AutoCompact(180_000, 167_000))
     print(draw(status, look, until=time.gmtime(status.cache_until)))
 
 

@@ -10,6 +10,7 @@ the ``result`` gives them. A ``result`` is a sum over every call, never what is 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from brim.models.usage import Tokens
 from brim.tracking.events import (
@@ -137,7 +138,7 @@ class _Reader(LineReader):
             first, last = map(self._places.get, ends)
             if first is not None and last is not None:
                 places = [at for at in self._places.values() if first <= at <= last]
-        self.found.append(compaction.replace(kept=tuple(places)))
+        self.found.append(replace(compaction, kept=tuple(places)))
 
     def _see_model(self, model: str, *, chosen: bool = False) -> None:
         """Tell the model if it is new; ``claude-x[1m]`` that was *chosen* is the ``claude-x`` of the answers."""

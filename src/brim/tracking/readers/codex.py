@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from brim.files import data_lines
 from brim.models.usage import Tokens
@@ -160,7 +161,7 @@ class CodexRolloutReader(LineReader):
         last = mapping(info, "last_token_usage")
         left = 0 if count(last, "input_tokens") + count(last, "output_tokens") else count(last, "total_tokens")
         if self._compacted and left:
-            self._compacted[0] = self._compacted[0].replace(after=left)
+            self._compacted[0] = replace(self._compacted[0], after=left)
         self.found += self.finish()
         if window := count(info, "model_context_window"):
             self._window = window
