@@ -12,19 +12,16 @@ hashes, UUIDs and paths. A mask is never masked again.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from re import Match, Pattern
 
 from brim.files import data_rows
 from brim.record import Value
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from re import Match, Pattern
-
-    _Place = tuple[int, int, str]
-    _Step = Callable[[str], list[_Place]]
+_Place = tuple[int, int, str]
+_Step = Callable[[str], list[_Place]]
 
 _PASSES = 12
 """A mask is a border, so masking can uncover one more secret; more often than this only a text made for it does."""

@@ -9,31 +9,25 @@ subtractions go in the order of ids. The same graph gives the same floats, alway
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from math import exp, fsum, sqrt
+from typing import TYPE_CHECKING, Any
 
-from brim.activation.parameters import DEFAULTS
-from brim.behaviors.behavior import EdgeKind
-from brim.behaviors.when import meets
+from brim.activation.context import Context
+from brim.activation.parameters import DEFAULTS, Parameters
+from brim.activation.source import Node, Source
+from brim.behaviors.behavior import Edge, EdgeKind
+from brim.behaviors.when import Condition, Match, When, meets
 from brim.errors import InputError
 from brim.record import Value
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from datetime import datetime
-    from typing import Any
-
-    from brim.activation.context import Context
-    from brim.activation.parameters import Parameters
     from brim.activation.relevance import Relevance
-    from brim.activation.source import Node, Source
-    from brim.behaviors.behavior import Edge
-    from brim.behaviors.when import Condition, Match, When
-
-    State = dict[str, float]
-    Way = tuple[str, EdgeKind, str, float, Edge]
-    """One direction of an edge: receiver, kind, the edge's own source, the share of the giver's value, the edge."""
+State = dict[str, float]
+Way = tuple[str, EdgeKind, str, float, Edge]
+"""One direction of an edge: receiver, kind, the edge's own source, the share of the giver's value, the edge."""
 
 SECONDS = 3600
 MOST_WORDS = 5

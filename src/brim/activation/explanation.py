@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import datetime
 
-from brim.activation.engine import Course, Neighbourhood, seed_of
-from brim.activation.parameters import DEFAULTS
+from brim.activation.context import Context
+from brim.activation.engine import Course, Neighbourhood, Seed, seed_of
+from brim.activation.parameters import DEFAULTS, Parameters
+from brim.activation.relevance import Relevance
+from brim.activation.source import Source
 from brim.errors import InputError
 from brim.record import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from brim.activation.context import Context
-    from brim.activation.engine import Seed
-    from brim.activation.parameters import Parameters
-    from brim.activation.relevance import Relevance
-    from brim.activation.source import Source
 
 
 @dataclass(frozen=True)

@@ -6,19 +6,13 @@ neighbourhood of the seeds costs, however many behaviors were ever learned.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
+from brim.behaviors.behavior import Edge
 from brim.behaviors.when import When
 from brim.record import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-    from typing import Protocol
-
-    from brim.behaviors.behavior import Edge
-else:
-    Protocol = object
 
 _WILD = "*?[]"
 ANYTHING = ""

@@ -7,15 +7,12 @@ several times: a giver divides its activation among its edges, so even a light o
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from brim.behaviors.behavior import POSITIVE, Edge, EdgeKind
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    Pair = tuple[str, str]
+Pair = tuple[str, str]
 
 RATE = 0.1
 """The share of the way to 1 that a weight moves each time."""

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
+from brim.behaviors.inference import infer
 from brim.behaviors.when import When
 from brim.errors import InputError
 from brim.record import Value, set_fields
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from typing import Any
 
 LARGEST_TEXT = 1_000_000
 """Characters of one text of a behavior. More is a document, not a rule."""
@@ -231,7 +229,6 @@ class Behavior(Value):
     @property
     def inferred(self) -> When:
         """The conditions that its own words speak of. They speak for or against it and never exclude it."""
-        from brim.behaviors.inference import infer
 
         return infer(self.canonical, heading=self.heading)
 

@@ -8,14 +8,11 @@ Quoted text, comments and here-documents aren't commands. Nothing is expanded: `
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from brim.behaviors.programs import BEFORE, WRAPPERS, is_setting, launched, program, run_by, steps
 from brim.record import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 LONGEST = 60_000
 """Characters that are read of a text, all commands inside of others together."""

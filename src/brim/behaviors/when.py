@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import re
 from collections import namedtuple
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from brim.errors import InputError
 from brim.record import Value, set_fields
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    Given = str | Iterable[str] | None
+Given = str | Iterable[str] | None
 
 Condition = tuple[str, tuple[str, ...]]
 """A key and the values that it may have."""
@@ -201,6 +199,5 @@ def fits(word: str, pattern: str) -> bool:
         return True
     if _WILD.isdisjoint(pattern):
         return False
-    from fnmatch import fnmatchcase
 
     return fnmatchcase(word, pattern.replace("[^", "[!"))

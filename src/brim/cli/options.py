@@ -8,26 +8,22 @@ from __future__ import annotations
 
 import os
 import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
+from brim.activation.context import Context
 from brim.cli.output import note
+from brim.config import Config
 from brim.config.places import agents_environment
 from brim.errors import BrimError, InputError, PersonNeeded
 from brim.record import Value
 from brim.workspace import Workspace, working_folder
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-    from typing import Any
-
-    from brim.activation.context import Context
-    from brim.config import Config
-
-    Adder = Callable[[ArgumentParser], object]
+Adder = Callable[[ArgumentParser], object]
 
 __all__ = ["Workspace", "working_folder"]
 

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from brim.config.retention import MEMORY_DAYS, USE_DAYS
 from brim.record import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 WORDS = {
     **{"text": "a text", "whole": "a whole number", "number": "a number"},

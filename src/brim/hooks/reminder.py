@@ -6,31 +6,24 @@ happened in the turn is taken from the transcript, as far as the end of the turn
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from brim.activation.context import Context
 from brim.activation.relevance import INFERRED, facts_filed
-from brim.behaviors.behavior import Status
+from brim.behaviors.behavior import Behavior, Status
 from brim.behaviors.tasks import programs_of, tasks_of
 from brim.behaviors.when import EDITING
-from brim.hooks.event import Answer
+from brim.hooks.event import Answer, HookCall
 from brim.hooks.gate import limits_of, spent_of
 from brim.hooks.rules import DYNAMIC, size
+from brim.hooks.state import HookWorkspace
 from brim.injection.text import text_of
 from brim.injection.tiers import Tier
 from brim.record import Value
-from brim.tracking.events import Message, ToolCall, ToolResult
+from brim.store.scopes import Scopes
+from brim.tracking.events import Event, Message, ToolCall, ToolResult
 from brim.tracking.readers.tools import command_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from brim.behaviors.behavior import Behavior
-    from brim.hooks.event import HookCall
-    from brim.hooks.state import HookWorkspace
-    from brim.store.scopes import Scopes
-    from brim.tracking.events import Event
 
 HEAD = "Before you finish: these rules are for every change, and no such command has succeeded since your last edit.\n"
 """What stands above the rules."""

@@ -6,25 +6,20 @@ Decisions, states and dead ends need more than one event.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Container, Iterator
 from dataclasses import replace
+from typing import Any
 
 from brim.errors import BrimError
+from brim.hooks.event import HookCall
 from brim.hooks.scratchpad import writer_of
+from brim.hooks.state import HookWorkspace, SessionState
 from brim.hooks.transcript import FORMATS, size_of, whole_lines
 from brim.scratch.model import ScratchModel
-from brim.tracking.events import Message
+from brim.scratch.writer import ScratchWriter
+from brim.tracking.events import Event, Message
 from brim.tracking.readers import AnyReader
 from brim.tracking.readers.stream import Feed
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator
-    from typing import Any
-
-    from brim.hooks.event import HookCall
-    from brim.hooks.state import HookWorkspace, SessionState
-    from brim.scratch.writer import ScratchWriter
-    from brim.tracking.events import Event
 
 MOST = 8 << 20
 """Bytes of a transcript that one hook reads. Earlier ones are left out: the journal has what hooks saw."""

@@ -7,19 +7,15 @@ or go with it. Each question that is asked of it is counted.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from brim.behaviors.behavior import Behavior
+from brim.injection.costs import Costs
 from brim.injection.text import text_of
 from brim.injection.tiers import Section, Tier, section_of
 from brim.record import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from brim.behaviors.behavior import Behavior
-    from brim.injection.costs import Costs
-    from brim.tokens.count import Count
+from brim.tokens.count import Count
 
 
 class Slot:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from brim.errors import InputError
+from brim.injection.plan import InjectionPlan
 from brim.injection.tiers import Tier
 from brim.record import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from brim.injection.plan import InjectionPlan
 
 RENEWING = ("startup", "clear", "compact")
 """Beginnings after which the rules are not in the window any more. ``resume`` isn't one."""

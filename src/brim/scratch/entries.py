@@ -5,21 +5,15 @@ The text of an entry is masked, has no control characters, and a limited length.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from brim.files import sha256_hex
 from brim.masking import mask
 from brim.record import Value
 from brim.scratch.folder import SECTIONS
 from brim.scratch.quotes import begun, cleaned, one_line, shortened, telling_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Any
-else:
-    Any = object  # importing typing would take a hook too long
 
 KINDS = (
     *("human", "decision", "state", "dead-end", "artifact", "command"),

@@ -7,16 +7,13 @@ kept: after a compaction a hook asks it about the summary, and the report about 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
 from brim.behaviors.words import stem, word_list
 from brim.files import data_rows
 from brim.record import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 KINDS = ("instruction", "decision", "file", "command", "number")
 """What is looked for, in the order in which it is given back."""

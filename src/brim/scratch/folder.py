@@ -12,6 +12,7 @@ import json
 import os
 import re
 import stat
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -19,10 +20,6 @@ from brim.config.retention import JOURNALS
 from brim.errors import InputError, StoreError
 from brim.files import read_safely, replace_file, sha256_hex, sync_folder, write_new
 from brim.record import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 NAME = ".context"
 MARK = ".brim-scratch"

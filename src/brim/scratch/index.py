@@ -8,18 +8,13 @@ the file that the section names: two steps.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from brim.record import Value
-from brim.scratch.folder import SECTIONS
+from brim.scratch.entries import Entry, View
+from brim.scratch.folder import SECTIONS, Section
 from brim.scratch.quotes import code, one_line, plain_lines, shortened
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from brim.scratch.entries import Entry, View
-    from brim.scratch.folder import Section
 
 NAME = "scratch.md"
 LINES = 200

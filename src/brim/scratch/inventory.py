@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -21,13 +22,7 @@ from brim.scratch.entries import remember
 from brim.scratch.facts import numbers_in, paths_in
 from brim.scratch.index import sentence
 from brim.scratch.quotes import one_line
-from brim.tracking.events import Message, StateSeen, ToolCall, ToolResult
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from brim.tracking.events import Event
+from brim.tracking.events import Event, Message, StateSeen, ToolCall, ToolResult
 
 Thing = tuple[str, str]
 """One of ``facts.KINDS``, and a text."""

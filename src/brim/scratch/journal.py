@@ -12,16 +12,13 @@ import math
 import os
 import stat
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
 
 from brim.errors import StoreError
 from brim.files import SAFE_FLAGS, sync_folder
 from brim.scratch.entries import Entry
 from brim.scratch.quotes import encodable
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 NAME = "journal.jsonl"
 NEAR = 300.0

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 
+from brim.config import user_folder
 from brim.errors import InputError, StoreError
 from brim.files import locked
-from brim.scratch.entries import View, draft
+from brim.scratch.entries import Entry, View, draft
 from brim.scratch.folder import (
     LOCK,
     NAME,
@@ -35,14 +37,7 @@ from brim.scratch.index import NAME as INDEX
 from brim.scratch.index import render_details, render_index
 from brim.scratch.journal import NAME as JOURNAL
 from brim.scratch.journal import Journal, Matching
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
-
-    from brim.scratch.entries import Entry
-    from brim.scratch.model import ScratchModel
+from brim.scratch.model import ScratchModel
 
 HANDED = ("human", "decision", "state", "dead-end")
 """The kinds of entries that ``append`` takes."""
@@ -155,8 +150,6 @@ class ScratchWriter:
         if not check_folder(self._root):
             return []
         with self._locked():
-            from brim.config import user_folder
-
             into = os.path.join(self._state if self._state is not None else user_folder(os.environ), "scratch")
             inside = list(session_folders(self._root).values())
             kept = keep_journals([self._root, *inside], into, os.path.basename(self.worktree), now=self._clock())

@@ -7,24 +7,20 @@ Scopes are paths such as ``project/job/agent``. What a child spends counts again
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from brim.errors import InputError
 from brim.record import Value
+from brim.spend.limits import Limit, Raise
+from brim.spend.periods import Allowance, Ceiling
+from brim.tokens.counters import counter_for
+from brim.tracking.notices import Notice
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-    from typing import Any, Protocol, TypeVar
-
-    from brim.spend.limits import Limit, Raise
-    from brim.spend.periods import Allowance, Ceiling
     from brim.spend.spending import Spend
-    from brim.tracking.notices import Notice
-
-    _Result = TypeVar("_Result")
-else:
-    Protocol = object
+_Result = TypeVar("_Result")
 
 DEEPEST = 8
 """The most segments of a scope."""
@@ -274,7 +270,6 @@ class Ledger(Protocol):
                 spend.settle(client.messages.create(...))
         """
         from brim.spend.spending import Quote, Spend
-        from brim.tokens.counters import counter_for
 
         prompt = counter_for(model).count_messages(messages, tools).high
         return Spend(self, scope, Quote(model, prompt, max_output), lease=lease)

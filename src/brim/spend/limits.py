@@ -6,18 +6,16 @@ total stays within the limit even with the wrap-up. ``CostBudget`` applies these
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Self
 
 from brim.errors import InputError
 from brim.figures import DOLLAR
 from brim.record import Value
 from brim.spend.money import MOST, checked_amount, in_dollars
+from brim.tracking.compaction import fold
 from brim.tracking.notices import COST_LIMIT, COST_WARNING, INPUT_REQUESTED, Notice, Subscribers
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Self
 
 WARN = 0.8
 """The share of the limit that is worth a warning."""
@@ -392,8 +390,6 @@ def build_wrap_up_prompt(
     """
     what = ""
     if task:  # hooks name none, so they don't pay for the import
-        from brim.tracking.compaction import fold
-
         what = fold(task)
     from brim.spend.periods import out_of
 

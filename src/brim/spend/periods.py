@@ -6,19 +6,19 @@ since 1970, so only its end needs a calendar.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 from brim.errors import InputError
 from brim.figures import DOLLAR
 from brim.record import Value
 from brim.spend.limits import Limit
 from brim.spend.money import MOST, in_dollars, micro_dollars
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from brim.tracking.plan_windows import PlanWindow
+from brim.tracking.plan_windows import PlanWindow, read_plan_windows
 
 USD, TOKENS, PERCENT = "usd", "tokens", "percent"
 UNITS = (USD, TOKENS, PERCENT)
@@ -164,8 +164,6 @@ def bounds(period: str, zone: str, now: float) -> tuple[float, float | None]:
     """
     if period not in (DAY, WEEK, MONTH):
         return now, None
-    from datetime import datetime, timedelta
-    from zoneinfo import ZoneInfo
 
     # Arithmetic within one zone is by the clock on the wall; an hour that doesn't exist counts from the change.
     first = datetime.fromtimestamp(now, ZoneInfo(zone)).replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
@@ -179,8 +177,6 @@ def bounds(period: str, zone: str, now: float) -> tuple[float, float | None]:
 
 def local_zone(environ: Mapping[str, str]) -> str:
     """Return the IANA name of this machine's time zone; ``UTC`` if it doesn't say."""
-    import os
-    from contextlib import suppress
 
     names = [environ.get("TZ", "").removeprefix(":")]
     with suppress(OSError):
@@ -192,7 +188,6 @@ def local_zone(environ: Mapping[str, str]) -> str:
 
 def is_zone(name: str) -> bool:
     """Whether *name* is a time zone that this machine knows."""
-    from zoneinfo import ZoneInfo
 
     try:
         return bool(ZoneInfo(name))
@@ -223,7 +218,6 @@ def plan_readings(allowance: Allowance, home: str, environ: Mapping[str, str] | 
 
     *home* is the user's brim folder. Codex's own files are read only with *environ*.
     """
-    from brim.tracking.plan_windows import read_plan_windows
 
     minutes = int(allowance.period[:-1])
     found = read_plan_windows(home, environ)

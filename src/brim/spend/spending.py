@@ -7,23 +7,20 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from brim.errors import InputError, LimitReached, UnknownPrice
+from brim.models.catalog import cost
+from brim.models.catalog import model as model_record
 from brim.models.terms import Terms
+from brim.models.usage import Reported, Tokens, read_response
 from brim.record import Value
-from brim.spend.ledger import LONG_LEASE
+from brim.spend.ledger import LONG_LEASE, Ledger, Reservation
 from brim.spend.money import estimate_cost, in_dollars
 from brim.spend.unsent import may_be_billed
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
-    from concurrent.futures import Future
-    from typing import Any, Self
-
-    from brim.models.usage import Reported, Tokens
-    from brim.spend.ledger import Ledger, Reservation
 
 LEAST_OUTPUT = 1_024
 """Tokens of an answer that are worth its prompt: no cap is lowered below that."""
@@ -57,7 +54,6 @@ class Quote(Value):
     @property
     def amount(self) -> int:
         """Micro-dollars."""
-        from brim.models.catalog import cost
 
         if self.terms.unlimited:
             raise UnknownPrice(f"the limit doesn't allow this request: {self.terms.unlimited}", self.model)
@@ -72,7 +68,6 @@ class Quote(Value):
 
     def _dearest_tokens(self) -> Iterator[Tokens]:
         """Yield the ways in which the tokens may be charged: as text or as sound."""
-        from brim.models.usage import Tokens
 
         output = self.output * self.answers
         terms = self.terms
@@ -89,7 +84,6 @@ class Quote(Value):
 
     def _written_tokens(self) -> Tokens:
         """Return the tokens with a prompt that is written to a cache."""
-        from brim.models.usage import Tokens
 
         output = self.output * self.answers
         spoken = output if self.terms.speaks else 0
@@ -104,7 +98,6 @@ class Quote(Value):
 
     def _unknown_price(self) -> UnknownPrice:
         """Return the error that names what has no price."""
-        from brim.models.catalog import model as model_record
 
         estimate_cost(self.model, input_tokens=1, output_tokens=1)  # raises if the model has no price at all
         record = model_record(self.model)
@@ -242,8 +235,6 @@ class Spend:
 
     def price(self, response: object) -> tuple[int, int | None]:
         """Return the micro-dollars and tokens of *response*; ``UnknownPrice`` if it can't be priced."""
-        from brim.models.catalog import cost
-        from brim.models.usage import Reported, read_response
 
         if isinstance(response, int) and not isinstance(response, bool):
             return response, None

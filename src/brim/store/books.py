@@ -7,6 +7,7 @@ per period (``brim.spend.periods.Allowance``). Both keep the rules of ``brim.spe
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from brim.config.retention import REQUEST_DAYS
 from brim.errors import StoreError
@@ -36,14 +37,8 @@ from brim.spend.periods import (
     USD,
     Allowance,
 )
-from brim.store.database import ALL
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from brim.store.database import Database
-    from brim.tracking.notices import Notice
+from brim.store.database import ALL, Database
+from brim.tracking.notices import Notice
 
 MOST_FOLDED = 2_000
 """Entries that are folded at a time."""

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from threading import get_ident
+from typing import Any, Self
 
 from brim.errors import InputError, LimitReached, StoreError
 from brim.record import Value
@@ -45,17 +47,9 @@ from brim.spend.periods import (
     read_ceiling,
 )
 from brim.store.books import Books, Scope, below, is_ending
-from brim.store.database import POSTGRES, TIMEOUT, open_database
+from brim.store.database import POSTGRES, TIMEOUT, Database, open_database
 from brim.store.project import scope_at
-from brim.tracking.notices import Subscribers
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any, Self
-
-    from brim.store.database import Database
-    from brim.tracking.notices import Notice
+from brim.tracking.notices import Notice, Subscribers
 
 LONGEST_ID = 200
 """Characters of a request id."""

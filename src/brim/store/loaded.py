@@ -8,20 +8,16 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
+from brim.activation.context import Context
+from brim.config import Config
 from brim.record import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import Any
-
-    from brim.activation.context import Context
-    from brim.config import Config
-    from brim.store.planner import Planner
-    from brim.store.scopes import Scopes
-    from brim.store.store import Store
+from brim.store.planner import Planner
+from brim.store.scopes import Scopes
+from brim.store.store import Store
 
 KEY = "rule_files"
 TEXTS = "rule_file "
@@ -77,7 +73,6 @@ def agents_planner(
 
     *begins* is whether a session begins; later, a prompt that needs such a rule gets it.
     """
-    from brim.store.planner import Planner
 
     read = loaded_rules(scopes, agent, folder) if agent else set()
     kept: Any = {"leave": read} if begins else {"told": read}

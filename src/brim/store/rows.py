@@ -7,23 +7,25 @@ a condition. A behavior that no trigger finds can't have a condition that holds;
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any, TypeVar
 
 from brim.activation.relevance import ALWAYS, facts_filed, section_of
 from brim.activation.source import Node
 from brim.behaviors.behavior import Behavior, Edge, EdgeKind, Provenance, Usage
 from brim.behaviors.when import When
 from brim.errors import InputError, StoreError
+from brim.injection.costs import ENCODINGS
+from brim.injection.text import RENDERER_VERSION, item_text
+from brim.injection.tiers import Tier
+from brim.masking import mask
+from brim.record import Value
+from brim.tokens.engines import encoding_counter
+from brim.tokens.vocabulary import load_table_counter
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any, TypeVar
-
-    from brim.record import Value
-
-    _Value = TypeVar("_Value", bound=Value)
+_Value = TypeVar("_Value", bound=Value)
 
 COLUMNS = (
     *("id", "name", "kind", "scope", "status", "live"),
@@ -55,7 +57,6 @@ INDEX_VERSION = "5"
 
 def without_secrets(behavior: Behavior) -> Behavior:
     """Return *behavior* with the secrets in its texts masked."""
-    from brim.masking import mask
 
     came = behavior.provenance.to_dict()
     texts = {name: getattr(behavior, name) for name in _TEXTS}
@@ -249,11 +250,6 @@ def triggers_in(facts: Mapping[str, tuple[str, ...]], words: Iterable[str]) -> s
 
 def line_costs_of(behavior: Behavior) -> list[tuple[object, ...]]:
     """Return the costs of every line that *behavior* can become, as rows of ``line_costs``."""
-    from brim.injection.costs import ENCODINGS
-    from brim.injection.text import RENDERER_VERSION, item_text
-    from brim.injection.tiers import Tier
-    from brim.tokens.engines import encoding_counter
-    from brim.tokens.vocabulary import load_table_counter
 
     found: list[tuple[object, ...]] = []
     # Two encodings with one vocabulary count alike, and a short rule has the same text in several tiers.

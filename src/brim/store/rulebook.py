@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Any
 
 from brim.behaviors.behavior import LIVE, Behavior, Edge, EdgeKind, Status
@@ -53,7 +54,6 @@ def find_rule(scopes: Scopes, text: str) -> Behavior:
                 if found:
                     names = ", ".join(sorted(each.name for each in found)[:5])
                     raise InputError(f"{text!r} is in {len(found):,} rules: {names}; say which") from None
-        from difflib import get_close_matches
 
         called = {word.casefold(): each.name for each in every for word in (*each.name.split("-"), each.name)}
         near = get_close_matches(wanted, called, 1)

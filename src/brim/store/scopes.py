@@ -11,31 +11,25 @@ from __future__ import annotations
 
 import os.path
 import time
-from contextlib import ExitStack, contextmanager
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any, Self, TypeVar
 
-from brim.behaviors.behavior import LIVE, POSITIVE, BehaviorKind, EdgeKind, Status
+from brim.activation.source import Node
+from brim.behaviors.behavior import LIVE, POSITIVE, Behavior, BehaviorKind, Edge, EdgeKind, Status
 from brim.errors import StoreError
+from brim.injection.session import Session
 from brim.record import Value
 from brim.store.database import TIMEOUT, Closing, closed_on_error
+from brim.store.events import Event
 from brim.store.project import FILE, project_key
-from brim.store.store import chosen, open_store
+from brim.store.store import Standing, Store, chosen, open_store
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
-    from contextlib import AbstractContextManager
-    from typing import Any, Self, TypeVar
-
-    from brim.activation.source import Node
-    from brim.behaviors.behavior import Behavior, Edge
-    from brim.injection.session import Session
-    from brim.store.store import Standing, Store
-
-    Known = Mapping[str, tuple[bool, str] | Standing | None]
-    """Standings by id; None is not there."""
-    _Entry = TypeVar("_Entry", Node, Behavior)
+Known = Mapping[str, tuple[bool, str] | Standing | None]
+"""Standings by id; None is not there."""
+_Entry = TypeVar("_Entry", Node, Behavior)
 
 
 SHOWN = 200
@@ -346,7 +340,6 @@ class Scopes(Closing):
 
     def record(self, kind: str, calls: Mapping[str, str], *, now: float, session: str, tool: str) -> None:
         """Record an event about a call of *tool* with each rule; *calls* has the part that it's about, by id."""
-        from brim.store.events import Event
 
         for scope, own in self._split(calls):
             store = self.stores[scope]

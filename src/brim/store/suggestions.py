@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from typing import Any
 
 from brim.errors import InputError
 from brim.files import locked, read_safely, replace_file
+from brim.masking import mask
 from brim.record import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
 
 FILE = "corrections.json"
 LARGEST = 1 << 20
@@ -67,7 +65,6 @@ class Suggestions:
         self, text: str, *, call: str = "", agent: str = "", project: str | None, session: str = "", time: float
     ) -> None:
         """Add a correction, masked, replacing one with the same words in the same project."""
-        from brim.masking import mask
 
         text, call = cut(mask(" ".join(text.split())), LONGEST_TEXT), cut(mask(" ".join(call.split())), LONGEST_CALL)
         if not text or not os.path.isdir(os.path.dirname(self.path)):  # don't recreate a folder that the user deleted

@@ -10,20 +10,14 @@ A hook multiplies stored costs by this ratio, so this file imports nothing that 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from typing import Any, Protocol
 
 from brim.files import data_rows
 from brim.record import Value, set_fields
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any, Protocol
-
-    from brim.tokens.count import Basis
-else:
-    Protocol = object  # a hook imports this module, and typing costs it milliseconds
+from brim.tokens.count import Basis
 
 ALPHA = 0.1
 """The share of a new observation in the average, once there are ten. Before that it is the plain mean of them."""

@@ -5,15 +5,12 @@ from __future__ import annotations
 import codecs
 import os
 import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import BinaryIO
 
 from brim.errors import InputError
 from brim.record import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import BinaryIO
 
 CHUNK = 1 << 18
 """Bytes read at a time."""

@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from brim.config.places import home_folder
 from brim.figures import percent, rounded
 from brim.record import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
 
 ANSWER, MARGIN = 20_000, 13_000
 """Tokens that are kept for an answer, and that are left when it compacts."""

@@ -7,6 +7,7 @@ from collections import deque
 from dataclasses import dataclass
 from unicodedata import category
 
+from brim.behaviors.summary import border_at_or_before
 from brim.errors import InputError
 from brim.record import Value
 
@@ -55,7 +56,6 @@ def fold(text: str, longest: int = LONGEST) -> str:
     line = _one_line(text if isinstance(text, str) else "")
     if len(line) <= longest:
         return line
-    from brim.behaviors.summary import border_at_or_before  # rarely needed, and a large table
 
     cut = line[: border_at_or_before(line, longest - 1)]
     at_word = cut.rpartition(" ")[0] if line[len(cut)] != " " else cut

@@ -16,20 +16,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from brim.models.light import lookup
+from brim.models.usage import Tokens
 from brim.record import Value
 from brim.tokens.approximate import HIGH, LOW
-from brim.tokens.calibrate import ANY_FAMILY, MAX_RATIO, MIN_RATIO, learn, ratio_for
+from brim.tokens.calibrate import ANY_FAMILY, MAX_RATIO, MIN_RATIO, CalibrationStore, learn, ratio_for
 from brim.tokens.count import PREFIX_ERROR, Count
-from brim.tracking.events import Attachment, Compaction, Message, ToolCall, ToolResult, Usage
+from brim.tokens.protocol import TokenCounter
+from brim.tracking.events import Attachment, Compaction, Event, Message, ToolCall, ToolResult, Usage
 from brim.tracking.readers.fields import SYNTHETIC, Bounded
 from brim.tracking.readers.fields import count as whole
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from brim.models.usage import Tokens
-    from brim.tokens.calibrate import CalibrationStore
-    from brim.tokens.protocol import TokenCounter
-    from brim.tracking.events import Event
 
 _TEXT_KEPT = 4_000_000
 """Bytes of text that are kept for a counter; of what comes after them only the length is."""

@@ -9,15 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from brim.models.usage import Tokens
 from brim.record import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-else:
-    Any = object  # importing typing would take a hook too long
 
 ROLES = ("user", "assistant", "system", "summary", "error")
 """Who speaks in a ``Message``: ``summary`` is what a compaction left, ``error`` what the provider answered instead."""

@@ -6,14 +6,11 @@ supervised run or the watch view.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from brim.figures import percent
 from brim.record import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 CONTEXT_WARNING = "CONTEXT_WARNING"
 COMPACT_DUE = "COMPACT_DUE"

@@ -9,18 +9,16 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 from brim.config.places import home_folder, user_folder
 from brim.figures import percent
 from brim.files import open_safely, read_safely, replace_file
 from brim.record import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any
+from brim.tracking.readers.fields import mapping, seconds, text
 
 NAME = "plan_windows.json"
 """The file in the user's folder with the last readings."""
@@ -145,7 +143,6 @@ def _window(agent: object, minutes: object, used: object, resets: object, read: 
         return None
     if isinstance(used, bool) or not isinstance(used, int | float) or not 0 <= used <= 10_000:
         return None
-    from brim.tracking.readers.fields import seconds
 
     return PlanWindow(agent[:40], minutes, used / 100, seconds(resets), seconds(read) or 0.0)
 
@@ -167,7 +164,6 @@ def _newest_rollout(environ: Mapping[str, str]) -> str:
 
 def _from_rollout(path: str) -> list[PlanWindow]:
     """Return the newest reading of each window in the last lines of a rollout."""
-    from brim.tracking.readers.fields import mapping, seconds, text
 
     lines: Iterable[bytes] = ()
     with suppress(OSError), os.fdopen(open_safely(path), "rb") as file:

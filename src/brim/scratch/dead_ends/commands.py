@@ -6,15 +6,12 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
+from re import Pattern
 
 from brim.behaviors.programs import launched, program
 from brim.behaviors.shell import pieces
 from brim.files import data_lines, data_rows
 from brim.record import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from re import Pattern
 
 _FILTER = ("tail", "head", "cat", "less", "more", "tee", "sort", "uniq", "cut", "wc", "sed", "awk", "grep", "rg", "tr")
 _INTERPRETERS = ("python", "python3", "php", "ruby")

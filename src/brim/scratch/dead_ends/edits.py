@@ -15,10 +15,7 @@ from brim.record import Value
 from brim.scratch.calls import PATHS
 from brim.scratch.dead_ends.commands import any_of
 from brim.scratch.quotes import masked_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from brim.tracking.events import ToolCall
+from brim.tracking.events import ToolCall
 
 _MOST = 50
 _MOST_PROBES = 20

@@ -12,16 +12,22 @@ from collections import namedtuple
 from dataclasses import replace
 
 from brim.files import data_lines
-from brim.scratch.dead_ends.commands import any_of, covers, git_steps, goes_to, looks, moves_tree, unfiltered
+from brim.scratch.dead_ends.commands import (
+    Check,
+    GitStep,
+    any_of,
+    covers,
+    git_steps,
+    goes_to,
+    looks,
+    moves_tree,
+    unfiltered,
+)
 from brim.scratch.dead_ends.edits import Change, Edit, Versions, is_prose, is_temporary, only_looks
 from brim.scratch.dead_ends.step import CLIP, DeadEnd, Rule, Step, dead_end, grown, moved, places, settled
 from brim.scratch.entries import remember
 from brim.scratch.quotes import begun, masked_line
 from brim.tracking.events import End, Message, StateSeen, ToolCall, ToolResult
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from brim.scratch.dead_ends.commands import Check, GitStep
 
 CALLS = 3
 CALLS_TRANSIENT = 6

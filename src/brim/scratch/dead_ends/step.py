@@ -10,23 +10,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from brim.behaviors.shell import unwrapped
 from brim.files import data_lines, data_rows, sha256_hex
 from brim.record import Value
 from brim.scratch.calls import EXIT, exit_code
-from brim.scratch.dead_ends.commands import any_of, check_in, parts, polls, unfiltered, writes
+from brim.scratch.dead_ends.commands import Check, Part, any_of, check_in, parts, polls, unfiltered, writes
 from brim.scratch.dead_ends.edits import changes
-from brim.scratch.entries import draft
+from brim.scratch.entries import Entry, draft
 from brim.scratch.quotes import begun, masked_line, telling_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from brim.scratch.dead_ends.commands import Check, Part
-    from brim.scratch.entries import Entry
-    from brim.tracking.events import End, Message, ToolCall, ToolResult
+from brim.tracking.events import End, Message, ToolCall, ToolResult
 
 RULES = {
     "same-call": "failed the same way {} times",

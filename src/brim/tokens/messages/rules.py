@@ -8,17 +8,15 @@ A model's row is the one with the longest prefix of its name, ending where a par
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brim.files import data_file, data_rows
 from brim.models.names import clean, provider_forms, split_window
 from brim.models.names import spellings as name_spellings
 from brim.record import Value
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 @dataclass(frozen=True)

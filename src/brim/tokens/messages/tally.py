@@ -7,20 +7,15 @@ not touch it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from math import ceil, floor
-from typing import TYPE_CHECKING
 
 from brim.errors import InputError
 from brim.record import Value
-from brim.tokens.count import Count
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from brim.tokens.count import Basis
-    from brim.tokens.messages.rules import Width
+from brim.tokens.count import Basis, Count
+from brim.tokens.messages.rules import Width
 
 TEXT, TEXT_LOW, TEXT_HIGH, OTHER, OTHER_LOW, OTHER_HIGH = range(6)
 

@@ -16,13 +16,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
+from brim.behaviors.shell import unwrapped
 from brim.files import data_lines
 from brim.models.usage import Tokens
 from brim.tracking.events import (
     Attachment,
     Compaction,
     End,
+    Event,
     Message,
     ModelSeen,
     RunTotal,
@@ -48,12 +51,6 @@ from brim.tracking.readers.fields import (
 )
 from brim.tracking.readers.stream import parsed_line
 from brim.tracking.readers.tools import command_line, tool_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from brim.tracking.events import Event
 
 _AFTER_COMPACTION = ("world_state", "turn_context", "event_msg")
 _TYPES = (*_AFTER_COMPACTION, "session_meta", "response_item", "compacted", "token_usage_record")
@@ -510,8 +507,6 @@ def _ids(id: str, number: int) -> list[str]:
 def _calls(kind: str, item: Mapping[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
     """Return name, tool and what was given for what an item does; a change of several files is one for each."""
     if kind == "command_execution":
-        from brim.behaviors.shell import unwrapped  # a hook, which reads rollouts, needn't load it
-
         return [(kind, "shell", {"command": unwrapped(text(item, "command"))})]
     if kind == "file_change":
         return [
