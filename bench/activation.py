@@ -136,8 +136,8 @@ def growth(numbers: Sequence[int], rounds: int) -> dict[str, dict[int, float]]:
             store.put_edges(edges)
             context = CONTEXTS["one topic"]
             assert activate(graph, context, now=NOW) == activate(store, context, now=NOW)
-            found["in memory"][number] = timed(lambda: activate(graph, context, now=NOW), 20 * rounds)
-            found["from a store"][number] = timed(lambda: activate(store, context, now=NOW), 20 * rounds)
+            found["in memory"][number] = timed(lambda: activate(graph, context, now=NOW), 20 * rounds)  # noqa: B023
+            found["from a store"][number] = timed(lambda: activate(store, context, now=NOW), 20 * rounds)  # noqa: B023
             store.close()
         found["fresh process, over python -I"] = cold(paths, rounds)
     return found

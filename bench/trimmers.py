@@ -135,7 +135,7 @@ def _langchain_editing(counter: TokenCounter) -> Trim:
             return [own.get(id(each)) or {**messages[at], "content": each.content} for at, each in enumerate(some)]
 
         edit = ClearToolUsesEdit(trigger=target)
-        count = lambda some: int(counter.count_messages(written(some)))
+        count = lambda some: int(counter.count_messages(written(some)))  # noqa: E731 - what it takes
         _, seconds = timed(lambda: edit.apply(kept, count_tokens=count))
         return written(kept), seconds
 
@@ -227,7 +227,7 @@ class _HaystackCounter:
             for message in native
         ]
 
-    def count(self, messages: list[Any], tools: object = None) -> int:
+    def count(self, messages: list[Any], tools: object = None) -> int:  # noqa: ARG002 - the protocol has it
         """Return the tokens of *messages*."""
         return int(self._counter.count_messages(self.write(messages)))
 

@@ -196,7 +196,7 @@ class Session:
         if not sys.stdout.isatty():
             environ["NO_COLOR"] = "1"
         shell = ["/bin/sh", "-c", command]
-        ran = subprocess.run(
+        ran = subprocess.run(  # noqa: S603 - it is what init wrote
             shell, input=json.dumps(given), env=environ, cwd=self.project, capture_output=True, text=True, check=False
         )
         if ran.returncode or ran.stderr:
@@ -254,7 +254,7 @@ def shorten(line: str, width: int) -> str:
 def run(*command: str, cwd: Path) -> None:
     """Type a command, as a person would."""
     print(f"  $ {' '.join(command)}")
-    print("  " + subprocess.check_output(command, cwd=cwd, text=True).rstrip("\n"))
+    print("  " + subprocess.check_output(command, cwd=cwd, text=True).rstrip("\n"))  # noqa: S603
 
 
 if __name__ == "__main__":

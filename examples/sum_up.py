@@ -28,7 +28,7 @@ MODEL = NOTES["model"]
 def brim(*words: str) -> Any:
     """Return what a command of brim says in JSON."""
     command = ["brim", *words, "--json"]
-    return json.loads(subprocess.check_output(command, cwd=sys.argv[1]))
+    return json.loads(subprocess.check_output(command, cwd=sys.argv[1]))  # noqa: S603
 
 
 def readers(told: dict[str, Any]) -> int:

@@ -152,7 +152,7 @@ def _become(streams: list[int], arguments: list[str], environ: dict[str, str], c
         os.close(handle)
     old = sys.stdin, sys.stdout, sys.stderr
     for number, (name, given) in enumerate(zip(("stdin", "stdout", "stderr"), old, strict=True)):
-        raw = open(number, "rb" if number == 0 else "wb", closefd=False)
+        raw = open(number, "rb" if number == 0 else "wb", closefd=False)  # noqa: SIM115
         buffered = number == 2 or (number == 1 and raw.isatty())
         fresh = io.TextIOWrapper(raw, given.encoding, given.errors, line_buffering=buffered)
         setattr(sys, name, fresh)

@@ -125,7 +125,7 @@ def test_every_constant_can_be_changed() -> None:
     graph = Graph(some, [Edge("a", "b", "requires", last_activated=NOW - 7200), Edge("c", "d", "conflicts")])
     context = Context(language="python")
     usual = activate(graph, context, now=NOW)
-    changes: dict[str, float] = {
+    changes: dict[str, Any] = {
         "always": 0.5,
         "one_condition": 0.5,
         "base_floor": 0.9,

@@ -159,7 +159,7 @@ class Contract:
         """Return the tokens that brim counts for the first request of an agent that asks for *more*."""
         agent = self.agent(model.url, target=20, max_output=MAX_OUTPUT)
         agent.more = more
-        with pytest.raises(Exception) as raised:
+        with pytest.raises(Exception) as raised:  # noqa: PT011
             self.go(agent, way)
         refused = found_in(raised.value, DoesNotFit)
         assert isinstance(refused, DoesNotFit)
@@ -211,7 +211,7 @@ class Contract:
 
     def test_a_request_that_is_refused_costs_nothing(self, model: Model, ledger: Any, way: str) -> None:
         model.fail(0, 0, *[400] * 8)  # some try it again
-        with pytest.raises(Exception):
+        with pytest.raises(Exception):  # noqa: B017, PT011 (the framework's own)
             self.go(self.made(model, ledger), way)
         assert len(model.answered) == 2
         self.settled(model, ledger)
@@ -220,7 +220,7 @@ class Contract:
         with Model() as gone:
             url = gone.url
         agent = self.agent(url, ledger=ledger, scope=SCOPE, target=TARGET, max_output=MAX_OUTPUT)
-        with pytest.raises(Exception):
+        with pytest.raises(Exception):  # noqa: B017, PT011 (the framework's own)
             self.go(agent, way)
         assert ledger.status(SCOPE).reserved == ledger.status(SCOPE).spent == 0
 
@@ -228,7 +228,7 @@ class Contract:
         for problem, more in self.unsendable.items():
             agent = self.made(model, ledger)
             agent.more = more
-            with pytest.raises(Exception) as raised:
+            with pytest.raises(Exception) as raised:  # noqa: PT011 (the framework's own)
                 self.go(agent, way)
             assert found_in(raised.value, BrimError) is None, problem
             assert model.requests == [], problem
@@ -240,14 +240,14 @@ class Contract:
                 raise Failed(path)
             return contents(path)
 
-        with pytest.raises(Exception) as raised:
+        with pytest.raises(Exception) as raised:  # noqa: PT011
             self.go(self.made(model, ledger), way, read_file=failing)
         assert found_in(raised.value, Failed)
         assert len(model.answered) == 3
         self.settled(model, ledger)
 
     def test_a_spent_limit(self, model: Model, ledger: Any, way: str) -> None:
-        with pytest.raises(Exception) as raised:
+        with pytest.raises(Exception) as raised:  # noqa: PT011
             self.go(self.made(model, ledger, limit_usd="0.05"), way)
         refused = found_in(raised.value, LimitReached)
         assert isinstance(refused, LimitReached)
@@ -266,14 +266,14 @@ class Contract:
         assert ledger.status(SCOPE).spent <= 80_000
 
     def test_a_limit_that_is_too_small_for_an_answer(self, model: Model, ledger: Any, way: str) -> None:
-        with pytest.raises(Exception) as raised:
+        with pytest.raises(Exception) as raised:  # noqa: PT011
             self.go(self.made(model, ledger, max_output=None, limit_usd="0.006"), way)
         assert "max_output=" in str(found_in(raised.value, LimitReached))
         assert model.requests == []
         self.settled(model, ledger)
 
     def test_a_request_that_cannot_fit_is_not_sent(self, model: Model, ledger: Any, way: str) -> None:
-        with pytest.raises(Exception) as raised:
+        with pytest.raises(Exception) as raised:  # noqa: PT011
             self.go(self.made(model, ledger), way, task="word " * 9_000)
         assert found_in(raised.value, DoesNotFit)
         assert model.requests == []
@@ -288,7 +288,7 @@ class Contract:
         assert all(1 <= model.rewritten(task) <= 5 for task in tasks)
 
     def test_a_limit_without_a_ledger_holds(self, model: Model, way: str) -> None:
-        with pytest.raises(Exception) as raised:
+        with pytest.raises(Exception) as raised:  # noqa: PT011
             self.go(self.made(model, None, limit_usd="0.05"), way)
         assert found_in(raised.value, LimitReached)
         assert model.refused == []

@@ -268,7 +268,7 @@ def test_what_a_logger_cannot_guard_is_not_sent_or_said(model: Model) -> None:
     async def by_place() -> None:
         await litellm.acompletion("openai/gpt-4o", HELLO, api_base=f"{model.url}/v1", api_key="x")
 
-    with pytest.raises(Exception) as raised:
+    with pytest.raises(Exception) as raised:  # noqa: PT011
         asyncio.run(by_place())
     assert found_in(raised.value, InputError)
     assert model.requests == []

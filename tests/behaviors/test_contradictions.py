@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -46,7 +47,7 @@ def test_rules_about_different_things_do_not(older: str, newer: str) -> None:
     assert not contradiction(newer, older)
 
 
-def rule(id: str, text: str, at: float, **fields: object) -> Behavior:
+def rule(id: str, text: str, at: float, **fields: Any) -> Behavior:
     return replace(Behavior(id=id, name=id, kind="directive", canonical=text, created_at=at), **fields)
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -80,7 +81,7 @@ WHENS = st.dictionaries(st.sampled_from(["language", "task", "branch"]), st.list
 FACTS = st.dictionaries(st.sampled_from(["language", "task", "branch"]), NAMES.map(lambda value: (value,)))
 
 
-def behavior(id: str, canonical: str = "Use uv", **fields: object) -> Behavior:
+def behavior(id: str, canonical: str = "Use uv", **fields: Any) -> Behavior:
     return replace(Behavior(id=id, name=id, kind="directive", canonical=canonical), **fields)
 
 
@@ -114,7 +115,7 @@ BEHAVIORS = st.builds(
         ({"kind": BehaviorKind.CONSTRAINT, "scope": "user"}, {"scope": "project", "priority": 9}),
     ],
 )
-def test_survivor_goes_by_priority_confidence_age_and_id(mine: dict[str, object], other: dict[str, object]) -> None:
+def test_survivor_goes_by_priority_confidence_age_and_id(mine: dict[str, Any], other: dict[str, Any]) -> None:
     a, b = replace(behavior("a"), **mine), replace(behavior("b"), **other)
     assert survivor(a, b) == survivor(b, a) == (a, b)
 

@@ -86,14 +86,14 @@ def test_forgotten_rule_comes_back_when_a_person_teaches_it_again() -> None:
 
 
 def test_merged_wording_confirms_what_took_its_place() -> None:
-    new = replace(learn("Install everything with uv", now=1.0).behavior, variants=["Use uv, not pip"])
+    new = replace(learn("Install everything with uv", now=1.0).behavior, variants=("Use uv, not pip",))
     old = replace(UV, status=Status.SUPERSEDED, superseded_by=new.id)
     learned = learn("Use uv, not pip", now=2.0, existing=[old, new])
     assert learned.merged_with == new
 
 
 def test_replaced_rule_comes_back_as_the_newer_one_when_a_person_teaches_it_again() -> None:
-    new = replace(learn("Use pip, not uv", now=2.0).behavior, supersedes=[UV.id])
+    new = replace(learn("Use pip, not uv", now=2.0).behavior, supersedes=(UV.id,))
     old = replace(UV, status=Status.SUPERSEDED, superseded_by=new.id)
     learned = learn("Use uv, not pip", now=3.0, existing=[old, new])
     assert (learned.behavior.id, learned.behavior.status) == (UV.id, Status.ACTIVE)

@@ -98,7 +98,7 @@ def test_long_text_without_sense_words_is_cut_between_words_to_sixty_characters(
 
 
 def test_reason_after_the_sense_is_left_out() -> None:
-    rule = "Run the migrations of the reporting schema on a copy first, never on the live data, because it broke twice in a month and took a day to repair."
+    rule = "Run the migrations of the reporting schema on a copy first, never on the live data, because it broke twice in a month and took a day to repair."  # noqa: E501
     assert summarize(rule) == rule.partition(", because")[0] + "…"
 
 

@@ -198,7 +198,7 @@ def test_an_async_stream_is_settled(url: str) -> None:
 def test_an_error_gives_the_money_back_only_if_it_cost_nothing(url: str, name: str, status: int, is_kept: bool) -> None:
     guard = Guard(name, limit_usd=1)
     where = "http://127.0.0.1:9" if status == 0 else url
-    with pytest.raises(Exception) as raised, guard.call(asked(name)) as call:
+    with pytest.raises(Exception) as raised, guard.call(asked(name)) as call:  # noqa: PT011
         sender(name, where, status)(call, False)
     assert may_be_billed(raised.value) == is_kept
     found = guard.status()

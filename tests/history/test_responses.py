@@ -327,7 +327,7 @@ def test_a_copy_of_an_item_is_removed() -> None:
 
 
 def test_an_item_that_refuses_to_be_compared_is_no_copy() -> None:
-    class Odd(dict[str, Any]):
+    class Odd(dict[str, Any]):  # noqa: PLW1641
         def __eq__(self, other: object) -> bool:
             raise RuntimeError
 

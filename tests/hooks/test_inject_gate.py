@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import brim
-from brim.behaviors.behavior import Usage
+from brim.behaviors.behavior import Status, Usage
 from brim.hooks import handlers as events
 from brim.hooks.rules import HELD_BACK
 from brim.store.statistics import outcomes
@@ -111,7 +111,7 @@ def test_a_call_is_never_denied_without_room_to_say_why(agent: Agent) -> None:
 
 
 def test_a_note_that_nobody_confirmed_holds_nothing_back(agent: Agent) -> None:
-    agent.learn(replace(NEVER, status="pending"))
+    agent.learn(replace(NEVER, status=Status.PENDING))
     assert not agent.edit("gen/api.py").deny
 
 

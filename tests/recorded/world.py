@@ -154,9 +154,9 @@ class World:
     def _be_child(self, work: Callable[[list[str]], int], words: list[str], environ: dict[str, str]) -> NoReturn:
         code = 70
         try:
-            sys.stdin = open(0, encoding="utf-8", closefd=False)
-            sys.stdout = open(1, "w", encoding="utf-8", closefd=False)
-            sys.stderr = open(2, "w", encoding="utf-8", closefd=False)
+            sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+            sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+            sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
             os.environ.clear()
             os.environ.update({**self.environ, **environ})
             time.tzset()

@@ -117,7 +117,7 @@ def play(folder: Path, turns: list[str], costs: list[float], **settings: Any) ->
     sent: list[Any] = []
 
     async def run() -> SupervisedClient:
-        connect = lambda options: Client(options, sent, costs)
+        connect = lambda options: Client(options, sent, costs)  # noqa: E731
         async with supervised(Options(cwd=str(folder)), connect=connect, **settings) as client:
             for turn in turns:
                 async for _ in client.turn(turn):
@@ -191,7 +191,7 @@ def test_what_a_resumed_session_had_cost_before_is_left_out(tmp_path: Path) -> N
     sent: list[Any] = []
 
     async def run() -> SupervisedClient:
-        connect = lambda options: Client(options, sent, [40.0])
+        connect = lambda options: Client(options, sent, [40.0])  # noqa: E731
         options = Options(cwd=str(tmp_path), resume=SESSION)
         async with supervised(options, connect=connect, budget_usd=1) as client:
             assert [type(message).__name__ async for message in client.turn("go on")][-1] == "ResultMessage"
@@ -204,7 +204,7 @@ def test_a_turn_that_nobody_heard_to_its_end_is_interrupted_by_the_next(tmp_path
     sent: list[Any] = []
 
     async def run() -> None:
-        connect = lambda options: Client(options, sent, [0.1, 0.2, 0.3])
+        connect = lambda options: Client(options, sent, [0.1, 0.2, 0.3])  # noqa: E731
         async with supervised(Options(cwd=str(tmp_path)), connect=connect) as client:
             async for _ in client.turn("one"):
                 break
@@ -218,7 +218,7 @@ def test_a_turn_that_was_left_at_its_result_is_over(tmp_path: Path) -> None:
     sent: list[Any] = []
 
     async def run() -> None:
-        connect = lambda options: Client(options, sent, [0.1, 0.2])
+        connect = lambda options: Client(options, sent, [0.1, 0.2])  # noqa: E731
         async with supervised(Options(cwd=str(tmp_path)), connect=connect) as client:
             for text in ("one", "two"):
                 async for message in client.turn(text):

@@ -125,7 +125,7 @@ def test_requests_that_wait_are_admitted_together_in_the_order_of_arrival() -> N
         with ledger.database.writing():  # all others wait meanwhile
             threads, made = [], []
             for number in range(30):
-                ask = lambda n=number: made.append(ledger.reserve(f"shop/{n % 3}", 50, request_id=f"r{n:02}"))
+                ask = lambda n=number: made.append(ledger.reserve(f"shop/{n % 3}", 50, request_id=f"r{n:02}"))  # noqa: E731
                 threads.append(threading.Thread(target=_quietly, args=(ask,)))
                 threads[-1].start()
                 while ledger.waiting <= number:  # one after the other
@@ -146,7 +146,7 @@ def test_the_first_to_come_gets_the_last_of_a_limit() -> None:
         with ledger.database.writing():
             threads = []
             for number in range(20):
-                ask = lambda n=number: made.append(ledger.reserve("shop", 100, request_id=f"r{n:02}").request_id)
+                ask = lambda n=number: made.append(ledger.reserve("shop", 100, request_id=f"r{n:02}").request_id)  # noqa: E731
                 threads.append(threading.Thread(target=_quietly, args=(ask,)))
                 threads[-1].start()
                 while ledger.waiting <= number:

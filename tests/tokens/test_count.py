@@ -52,7 +52,7 @@ def test_repr_shows_what_is_not_exact() -> None:
 
 def test_it_prints_and_formats_as_a_number() -> None:
     count = Count(12_345, "estimated", 10_000, 20_000)
-    assert (str(count), f"{count}", f"{count:,}", f"{count:>8}", "%d" % count) == (
+    assert (str(count), f"{count}", f"{count:,}", f"{count:>8}", "%d" % count) == (  # noqa: UP031
         "12345",
         "12345",
         "12,345",

@@ -134,9 +134,9 @@ def _init_method(cls, fields, frozen, slots):
         if kwargs or not all_positional or len(args) != len(names):
             args = _complete(cls, fields, positional, args, kwargs)
         if at_once:
-            self.__dict__.update(zip(names, args))
+            self.__dict__.update(zip(names, args))  # noqa: B905 (strict= takes time)
         else:
-            for name, value in zip(names, args):
+            for name, value in zip(names, args):  # noqa: B905
                 store(self, name, value)
         if has_post_init:
             self.__post_init__()
@@ -149,7 +149,7 @@ def _complete(cls, fields, positional, args, kwargs):
     call = f"{cls.__name__}.__init__()"
     if len(args) > len(positional):
         raise TypeError(f"{call} takes {len(positional)} positional arguments but {len(args)} were given")
-    values = dict(zip(positional, args))
+    values = dict(zip(positional, args))  # noqa: B905
     for name, value in kwargs.items():
         if name not in fields:
             raise TypeError(f"{call} got an unexpected keyword argument {name!r}")
@@ -232,5 +232,5 @@ def _get_state(self):
 
 
 def _set_state(self, state):
-    for name, value in zip(self.__dataclass_fields__, state):
+    for name, value in zip(self.__dataclass_fields__, state):  # noqa: B905
         object.__setattr__(self, name, value)

@@ -180,7 +180,7 @@ def _connect(floop: Floop, record: dict[str, Any]) -> str:
         new = floop.behaviors[target]
         status = Status.SUPERSEDED if old.live else old.status
         floop.behaviors[source] = replace(old, superseded_by=target, status=status)
-        floop.behaviors[target] = replace(new, supersedes=dict.fromkeys((*new.supersedes, source)))
+        floop.behaviors[target] = replace(new, supersedes=tuple(dict.fromkeys((*new.supersedes, source))))
         return ""
     if kind not in list(EdgeKind):
         return f"an edge of the kind {kind!r}, which brim does not know"

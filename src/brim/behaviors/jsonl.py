@@ -99,7 +99,9 @@ def load(text: str, name: str = "behaviors.jsonl") -> Loaded:
                 before = behaviors.get(key)
                 if before is not None:  # the wording that is not used is kept
                     wordings = dict.fromkeys((*behavior.variants, before.canonical, *before.variants))
-                    behavior = replace(behavior, variants=[text for text in wordings if text != behavior.canonical])
+                    behavior = replace(
+                        behavior, variants=tuple(text for text in wordings if text != behavior.canonical)
+                    )
                 behaviors[key] = behavior
         except _NewerFormatError:
             raise

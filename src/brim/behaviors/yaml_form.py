@@ -135,6 +135,6 @@ def _scalar(text: str) -> str:
 def _read(written: str) -> Any:
     """Return what YAML makes of *written* as the last value of a mapping."""
     try:
-        return yaml.load(f"text: {written}\n", Loader=Loader)["text"]
+        return yaml.load(f"text: {written}\n", Loader=Loader)["text"]  # noqa: S506 - it is a safe one
     except (yaml.YAMLError, ValueError):
         return None

@@ -237,7 +237,7 @@ class _Help(argparse.HelpFormatter):
 
         return textwrap.wrap(" ".join(text.split()), width, break_long_words=False, break_on_hyphens=False)
 
-    def _fill_text(self, text: str, width: int, indent: str) -> str:
+    def _fill_text(self, text: str, width: int, indent: str) -> str:  # noqa: ARG002 (argparse gives it)
         if text.startswith("Example"):
             return text.rstrip()
         return "\n\n".join(_paragraph(each, width) for each in text.strip("\n").split("\n\n"))

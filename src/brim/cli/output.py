@@ -70,7 +70,7 @@ def say_paged(text: str) -> None:
         sys.stdout.flush()
         with suppress(OSError, ValueError):
             environ = {"LESS": "FRX", **os.environ}
-            done = subprocess.run(shlex.split(pager), input=f"{text}\n".encode(), env=environ, check=False)
+            done = subprocess.run(shlex.split(pager), input=f"{text}\n".encode(), env=environ, check=False)  # noqa: S603
             if done.returncode == 0:
                 return
     print(text)

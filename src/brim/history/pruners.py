@@ -73,7 +73,7 @@ class Strategy(Pruner, ABC):
     It keeps the rules of ``Pruner``.
     """
 
-    def view(self, messages: list[Any]) -> list[int] | None:
+    def view(self, messages: list[Any]) -> list[int] | None:  # noqa: ARG002
         """Return the places of the *messages* to look at; None for all."""
         return None
 

@@ -126,7 +126,7 @@ def _look(call: HookCall, workspace: HookWorkspace) -> tuple[bool, bool]:
     rows = []
     if database is not None:
         values: tuple[object, ...] = _scopes_of(call, workspace)
-        sql = f"SELECT {_HOLDS} FROM spend_scopes {_limited(by_default)}"
+        sql = f"SELECT {_HOLDS} FROM spend_scopes {_limited(by_default)}"  # noqa: S608 - conditions without values
         holds = f"CASE WHEN ends <= ?4 THEN {_WAS_LATER} ELSE {_HOLDS} OR starts > ?4 OR unit = 'percent' END"
         sql += f" UNION ALL SELECT {holds} {_LIMITS}"
         values = (*values, workspace.now)
@@ -153,7 +153,7 @@ def limits_of(call: HookCall, workspace: HookWorkspace) -> list[Scope | Allowanc
         return []
 
     names = _scopes_of(call, workspace)
-    rows = database.rows(f"SELECT {_COLUMNS} FROM spend_scopes {_limited(default is not None)}", names)
+    rows = database.rows(f"SELECT {_COLUMNS} FROM spend_scopes {_limited(default is not None)}", names)  # noqa: S608
     found = {row[0]: scope_of(row, database.path) for row in rows}
     is_known = names[0] in found
     own = found.setdefault(names[0], Scope(names[0]))

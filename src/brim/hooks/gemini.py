@@ -18,7 +18,7 @@ class Gemini(Client):
 
     agent = "gemini"
     variable = "GEMINI_SESSION_ID"
-    EVENTS = {
+    EVENTS = {  # noqa: RUF012 (a constant)
         "SessionStart": ClientEvent("session_start", injects=True),
         "BeforeAgent": ClientEvent("prompt", matcher="*", injects=True),
         "BeforeTool": ClientEvent("before_tool", matcher="*", injects=True),
@@ -30,7 +30,7 @@ class Gemini(Client):
     }
     CONTEXT_EVENTS = ("prompt", "after_tool", "tool_failed")
     MOST_TEXTS = 2  # what wasn't told at the start comes with the first prompt or result
-    DECISIONS = {"prompt": "deny", "before_tool": "deny"}
+    DECISIONS = {"prompt": "deny", "before_tool": "deny"}  # noqa: RUF012 (a constant)
 
     def own_fields(self, event: str, data: Mapping[str, Any]) -> dict[str, Any]:
         """Return the model, who typed a prompt, and what a tool answered; a failed call is an event of its own."""

@@ -67,7 +67,7 @@ def main(
             sys.stdout.buffer.flush()
         elif text:
             stdout.write(text)
-    except BaseException:
+    except BaseException:  # noqa: S110 (an agent waits, and must not be told no)
         pass
     if process:
         os._exit(0)  # everything is written, so there is no reason to tear down Python

@@ -501,7 +501,7 @@ def _run(command: list[str], given: str, environ: Mapping[str, str], folder: str
     """Return what *command* told the agent, nothing if it failed, and the seconds that it took."""
     begun = time.perf_counter()
     try:
-        done = subprocess.run(
+        done = subprocess.run(  # noqa: S603 (the launcher that brim wrote)
             command, input=given.encode(), capture_output=True, env=environ, cwd=folder, timeout=SECONDS, check=True
         )
         told = str(json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]) if done.stdout else ""

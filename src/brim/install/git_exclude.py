@@ -115,8 +115,8 @@ def _git(*words: str) -> subprocess.CompletedProcess[bytes] | None:
     safe = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
     environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
-        return subprocess.run(
-            ["git", *safe, *words],
+        return subprocess.run(  # noqa: S603
+            ["git", *safe, *words],  # noqa: S607
             capture_output=True,
             timeout=10,
             check=False,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 from brim.errors import InputError
 from brim.files import data_file, data_path, data_rows
@@ -145,18 +146,17 @@ def _overridden(key: str, override: overrides.Override) -> Found:
     row = _sized(key)
     light = base or (_from_row(row, resolved=True) if row else _guess(key, key))
     window, most = override.get("context_window", light.context_window), override.get("max_input")
-    assert isinstance(window, int)
-    changed = replace(
-        light,
-        name=override["name"],
-        encoding=override.get("encoding", light.encoding),
-        context_window=window,
-        max_input=min(most, window) if isinstance(most, int) else input_within(light, window),
-        max_output=override.get("max_output", light.max_output),
-        resolved=True,
-        binds_thinking=light.binds_thinking or binds_thinking(key),
-    )
-    return Found(changed, config_key=key)
+    assert isinstance(window, int)  # noqa: S101 - overrides.use has checked it; this tells the type checker
+    changes: dict[str, Any] = {
+        "name": override["name"],
+        "encoding": override.get("encoding", light.encoding),
+        "context_window": window,
+        "max_input": min(most, window) if isinstance(most, int) else input_within(light, window),
+        "max_output": override.get("max_output", light.max_output),
+        "resolved": True,
+        "binds_thinking": light.binds_thinking or binds_thinking(key),
+    }
+    return Found(replace(light, **changes), config_key=key)
 
 
 def _guess(key: str, name: str) -> Light:

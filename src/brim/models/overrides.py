@@ -68,13 +68,13 @@ def _checked(name: str, fields: object) -> Override:
         if key not in _KEYS:
             raise ConfigError(f"{where} is not a setting; there are {', '.join(_KEYS)}")
         if key == "prices":
-            value = _prices(value, where)
+            value = _prices(value, where)  # noqa: PLW2901
         elif key in _SIZES and (type(value) is not int or value < 1):
             raise _wrong(where, "a positive whole number", value)
         elif key not in _SIZES:
             if not isinstance(value, str) or not value.strip():
                 raise _wrong(where, "a name", value)
-            value = value.strip()
+            value = value.strip()  # noqa: PLW2901
         if key == "encoding":
             from brim.models.light import known_encodings
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import Any, Self
 
 from brim.models.usage import Tokens
 from brim.spend.money import PriceList
@@ -59,7 +59,7 @@ class CacheBreak:
     def priced(self, request: Request, prices: PriceList) -> Self:
         """Return it with what it cost, as *request* was priced."""
         used, left = request.tokens, self.tokens
-        moved = {"cache_read": used.cache_read + left}
+        moved: dict[str, Any] = {"cache_read": used.cache_read + left}
         for name in ("cache_write_5m", "cache_write_1h", "input"):
             moved[name] = max(0, getattr(used, name) - left)
             left -= getattr(used, name) - moved[name]

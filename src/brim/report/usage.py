@@ -421,7 +421,7 @@ def _unread(
                 found[file.path] = scan
                 continue
         elif scan is not None and not observing and scan.is_beginning_of(file):
-            file = file._replace(start=scan.offset, check=scan.check)
+            file = file._replace(start=scan.offset, check=scan.check)  # noqa: PLW2901 - only what is new is read
         jobs.append(file)
     return found, jobs
 

@@ -248,7 +248,7 @@ class Child:
         listens: bool,
     ) -> None:
         try:
-            self._process = subprocess.Popen(
+            self._process = subprocess.Popen(  # noqa: S603 - what a person asked to run, without a shell
                 list(words),
                 stdin=subprocess.PIPE if listens else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,

@@ -47,7 +47,7 @@ MAIN = "main"
 """The name of a session's main thread: not a sub-agent."""
 
 _COLUMNS = "request_id, scope, amount, charged, state, lease_end, purpose, overrun, tokens, charged_tokens, made_at"
-RESERVATION = f"SELECT {_COLUMNS} FROM reservations"
+RESERVATION = f"SELECT {_COLUMNS} FROM reservations"  # noqa: S608 - the names above
 _DAYS = (
     "SELECT CAST(time / 86400 AS INTEGER) AS day, scope, model, branch, sum(amount) AS amount, sum(tokens) AS tokens "
     "FROM (SELECT time, entry.scope, coalesce(model, '') AS model, coalesce(branch, '') AS branch, entry.amount, "
@@ -57,9 +57,9 @@ _DAYS = (
 """What the entries come to that *where* says, as rows of ``spend_days``."""
 _ENDED = f"{RESERVATION} WHERE state = 'open' AND (lease_end <= ?1 OR lease_end > ?2) ORDER BY lease_end, request_id"
 SCOPE_COLUMNS = "scope, given, base, amount, is_default, state, warned, spent, reserved"
-_SCOPE = f"SELECT {SCOPE_COLUMNS} FROM spend_scopes"
+_SCOPE = f"SELECT {SCOPE_COLUMNS} FROM spend_scopes"  # noqa: S608 - the names above
 LIMIT_COLUMNS = "scope, period, unit, given, base, amount, state, warned, spent, reserved, zone, starts, ends"
-_LIMIT = f"SELECT {LIMIT_COLUMNS} FROM spend_limits"
+_LIMIT = f"SELECT {LIMIT_COLUMNS} FROM spend_limits"  # noqa: S608 - the names above
 SET_BACK = "set back"
 """Noted among the answers when the clock leaves a period for an earlier one, with the end of the one it leaves."""
 UNLIMITED = Limit()
@@ -166,7 +166,7 @@ class Books:
     def days(self, under: str) -> list[DaySum]:
         """Return what was spent per day, scope, model and branch in *under* and below it; in all if that is empty."""
         rows = self._database.rows(
-            "SELECT day, scope, model, branch, sum(amount), sum(tokens) FROM "
+            "SELECT day, scope, model, branch, sum(amount), sum(tokens) FROM "  # noqa: S608
             f"(SELECT * FROM spend_days UNION ALL {_DAYS.format(where='')}) AS days {below(under)} "
             "GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4",
             (under,) if under else (),
@@ -331,12 +331,12 @@ class Books:
         for each in allowances:
             if when >= each.starts:  # otherwise it belongs to an earlier period
                 more, aside = (tokens, set_aside) if each.unit == TOKENS else (spent, reserved)
-                sums = {"spent": max(0, each.spent + more), "reserved": max(0, each.reserved + aside)}
-                moved = self.put(replace(each, **sums), moved=True)
+                new_sums = replace(each, spent=max(0, each.spent + more), reserved=max(0, each.reserved + aside))
+                moved = self.put(new_sums, moved=True)
                 if more > 0 and not is_answered:
                     self.reached(moved)
         self._database.run(
-            f"INSERT INTO reservations ({_COLUMNS}, model, branch) "
+            f"INSERT INTO reservations ({_COLUMNS}, model, branch) "  # noqa: S608 - the names above
             "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) ON CONFLICT (request_id) DO UPDATE SET "
             "amount = ?3, charged = ?4, state = ?5, lease_end = ?6, overrun = ?8, tokens = ?9, charged_tokens = ?10",
             (*new.to_dict().values(), *made_with),
@@ -365,7 +365,7 @@ class Books:
         for scope in [self._scopes[name] for name in sorted(self._changed)]:
             given, base, amount, state, warned = scope.limit.to_dict().values()
             self._database.run(
-                f"INSERT OR REPLACE INTO spend_scopes ({SCOPE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                f"INSERT OR REPLACE INTO spend_scopes ({SCOPE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
                 (scope.name, given, base, amount, scope.is_default, state, warned, scope.spent, scope.reserved),
             )
         for each in [self._allowances[key] for key in sorted(self._moved)]:
@@ -373,7 +373,7 @@ class Books:
                 self.answered(each.scope, SET_BACK, int(self._left[each.key]))
             limit = each.limit.to_dict().values()
             self._database.run(
-                f"INSERT OR REPLACE INTO spend_limits ({LIMIT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                f"INSERT OR REPLACE INTO spend_limits ({LIMIT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
                 (*each.key, *limit, each.spent, each.reserved, each.zone, each.starts, each.ends),
             )
 
@@ -388,7 +388,7 @@ class Books:
             "DO UPDATE SET amount = spend_days.amount + excluded.amount, tokens = spend_days.tokens + excluded.tokens",
             oldest[1],
         )
-        return self._database.run(f"DELETE FROM spend_entries {oldest[0]}", oldest[1])
+        return self._database.run(f"DELETE FROM spend_entries {oldest[0]}", oldest[1])  # noqa: S608
 
     # What is due ------------------------------------------------------------------------------------------------
 

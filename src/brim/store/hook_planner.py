@@ -80,7 +80,7 @@ class HookPlanner:
             import brim.activation.weights
             import brim.injection.text  # noqa: F401
 
-            self._counting
+            self._counting  # noqa: B018 - loads the table of models
 
     def _choose(self) -> None:
         """Find what the situation activates, and what of it may be told."""

@@ -174,7 +174,7 @@ def updated(old: Behavior, new: Behavior) -> Behavior:
     """Return *old* updated by *new*. Nothing is lost, and a second time changes nothing."""
     texts = dict.fromkeys((*old.variants, *new.variants, old.canonical))
     # What brim learned about it here stays, and so does what the file leaves out.
-    kept: dict[str, object] = {
+    kept: dict[str, Any] = {
         "scope": old.scope,
         "usage": old.usage,
         "confidence": old.confidence,
@@ -220,15 +220,21 @@ def _differing(one: Behavior, other: Behavior) -> tuple[str, ...]:
     return tuple(field for field in Behavior.__match_args__ if getattr(one, field) != getattr(other, field))
 
 
+def _stronger(before: Edge | None, edge: Edge) -> Edge:
+    if before is None or edge.weight > before.weight:
+        return edge
+    return before
+
+
 def _folded(edges: Iterable[tuple[str, Edge]], have: Collection[EdgeKey]) -> dict[EdgeKey, Edge]:
     """Return *edges* by scope, ends and kind. Mutual edges keep one direction, the stored one if we *have* it."""
     found: dict[EdgeKey, Edge] = {}
     for scope, edge in edges:
         key, mirrored = (scope, *edge.key), (scope, edge.target, edge.source, edge.kind.value)
         if edge.kind in MUTUAL and key not in have and (mirrored in have or mirrored in found):
-            key, edge = mirrored, replace(edge, source=edge.target, target=edge.source)
-        before = found.get(key)
-        found[key] = edge if before is None or edge.weight > before.weight else before
+            found[mirrored] = _stronger(found.get(mirrored), replace(edge, source=edge.target, target=edge.source))
+        else:
+            found[key] = _stronger(found.get(key), edge)
     return found
 
 
@@ -449,7 +455,10 @@ def _moved(scopes: Scopes, kept: Behavior, gone: Behavior) -> list[Edge]:
     for edge in known:
         if gone.id not in edge.key[:2] or kept.id in edge.key[:2]:
             continue
-        new = replace(edge, **{"source" if edge.source == gone.id else "target": kept.id})
+        if edge.source == gone.id:
+            new = replace(edge, source=kept.id)
+        else:
+            new = replace(edge, target=kept.id)
         if new.key not in keys and not would_cycle([*known, *moved], new):
             moved.append(new)
     return moved

@@ -315,7 +315,7 @@ class StoredLedger(Ledger):
     def count(self, under: str = "") -> int:
         """Return how many scopes are known: all, or *under* and those below it."""
         with self.database.reading():
-            count = f"SELECT count(*) FROM spend_scopes {below(under)}"
+            count = f"SELECT count(*) FROM spend_scopes {below(under)}"  # noqa: S608 - a condition without values
             row = self.database.row(count, (under,) if under else ())
         return int(row[0]) if row else 0
 

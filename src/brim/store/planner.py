@@ -235,10 +235,10 @@ def tell_session(planner: Planner, session: Session, event: str, *, floor: str =
 def costs_of(scopes: Scopes, ids: Collection[str], config: Config, *, mode: Mode | None = None) -> Costs:
     """Return the costs of *ids*: the stored ones, unless ``brim dev count`` would count differently."""
     model, mode = config["model"], mode or config["mode"]
-    if mode == "auto":
-        # An open model has a vocabulary that costs aren't stored in, if brim[fast] is installed.
-        if model is None or lookup(model).encoding not in NativeEngine.encodings - set(ENCODINGS):
-            return costs_counted(scopes, ids, model, counting_of(scopes, model))
+    # An open model has a vocabulary that costs aren't stored in, if brim[fast] is installed.
+    is_stored = model is None or lookup(model).encoding not in NativeEngine.encodings - set(ENCODINGS)
+    if mode == "auto" and is_stored:
+        return costs_counted(scopes, ids, model, counting_of(scopes, model))
 
     calibrations = scopes.user.calibrations if scopes.user is not None else None
     return CountedCosts(counter_for(model, mode=mode, calibrations=calibrations))

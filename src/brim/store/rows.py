@@ -21,11 +21,10 @@ from brim.injection.costs import ENCODINGS
 from brim.injection.text import RENDERER_VERSION, item_text
 from brim.injection.tiers import Tier
 from brim.masking import mask
-from brim.record import Value
 from brim.tokens.engines import encoding_counter
 from brim.tokens.vocabulary import load_table_counter
 
-_Value = TypeVar("_Value", bound=Value)
+_Stored = TypeVar("_Stored", When, Edge)
 
 COLUMNS = (
     *("id", "name", "kind", "scope", "status", "live"),
@@ -35,11 +34,11 @@ COLUMNS = (
 )
 """The columns of a behavior, in the order of its row."""
 
-SELECT = f"SELECT {', '.join(COLUMNS)} FROM behaviors"
+SELECT = f"SELECT {', '.join(COLUMNS)} FROM behaviors"  # noqa: S608 - the names above
 WRITTEN = (*COLUMNS, "inferred", "section")
 """All columns that are written. The last two are for activation: inferred conditions, and the rule's section."""
 UPSERT = (
-    f"INSERT INTO behaviors ({', '.join(WRITTEN)}) VALUES ({', '.join('?' * len(WRITTEN))}) "
+    f"INSERT INTO behaviors ({', '.join(WRITTEN)}) VALUES ({', '.join('?' * len(WRITTEN))}) "  # noqa: S608
     f"ON CONFLICT (id) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in WRITTEN[1:])}"
 )
 
@@ -59,22 +58,22 @@ def without_secrets(behavior: Behavior) -> Behavior:
     """Return *behavior* with the secrets in its texts masked."""
 
     came = behavior.provenance.to_dict()
-    texts = {name: getattr(behavior, name) for name in _TEXTS}
+    texts: dict[str, Any] = {name: getattr(behavior, name) for name in _TEXTS}
     found = (behavior.name, *behavior.tags)
     together = "\n".join([*texts.values(), *behavior.variants, *map(str, came.values()), *found])
     if mask(together) == together:  # nearly always, and one call is faster
         return behavior
     # Rules are found by words of their names and tags, so a secret there is replaced entirely.
+    came_masked: dict[str, Any] = {key: mask(each) for key, each in came.items() if isinstance(each, str)}
+    texts_masked: dict[str, Any] = {key: mask(text) for key, text in texts.items()}
     name, *tags = ["masked" if mask(each) != each else each for each in found]
     return replace(
         behavior,
         name=name,
-        tags=tags,
-        variants=[mask(text) for text in behavior.variants],
-        provenance=replace(
-            behavior.provenance, **{key: mask(each) for key, each in came.items() if isinstance(each, str)}
-        ),
-        **{key: mask(text) for key, text in texts.items()},
+        tags=tuple(tags),
+        variants=tuple(mask(text) for text in behavior.variants),
+        provenance=replace(behavior.provenance, **came_masked),
+        **texts_masked,
     )
 
 
@@ -189,10 +188,10 @@ def edge_of(row: tuple[Any, ...]) -> Edge:
 _EDGE_KINDS = {kind.value: kind for kind in EdgeKind}
 
 
-def _as_written(kind: type[_Value], *fields: object) -> _Value:
+def _as_written(kind: type[_Stored], *fields: object) -> _Stored:
     """Return a value without checking its fields again: a hook reads thousands in milliseconds."""
     value = kind.__new__(kind)
-    value.__dict__.update(zip(kind.__match_args__, fields, strict=True))
+    value.__dict__.update(zip(kind.__dataclass_fields__, fields, strict=True))
     return value
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
-from brim.behaviors.behavior import LIVE, Behavior, Edge, EdgeKind, Status
+from brim.behaviors.behavior import LIVE, Behavior, BehaviorKind, Edge, EdgeKind, Status
 from brim.behaviors.contradictions import Contradiction, among
 from brim.behaviors.contradictions import find as find_contradictions
 from brim.behaviors.duplicates import Merged, Pair, merge_order, near_duplicate, near_pairs
@@ -107,7 +107,7 @@ def teach(
         learned.behavior,
         summary=summary or learned.behavior.summary,
         priority=learned.behavior.priority if priority is None else priority,
-        supersedes=dict.fromkeys((*learned.behavior.supersedes, *(each.id for each in replaced))),
+        supersedes=tuple(dict.fromkeys((*learned.behavior.supersedes, *(each.id for each in replaced)))),
     )
     conflicts = [each for each in conflicts_of(scopes, behavior) if each.other not in replaces]
     detail: dict[str, Any] = {}
@@ -122,11 +122,11 @@ def teach(
     scopes.put(behavior, event=event, now=now, **detail)
     for each in known if old is not None and not old.live else ():
         if behavior.id in each.supersedes and each.id != behavior.id:  # it is back
-            rest = [id for id in each.supersedes if id != behavior.id]
+            rest = tuple(id for id in each.supersedes if id != behavior.id)
             scopes.put(replace(each, supersedes=rest, updated_at=now), event="edited", now=now)
     gone = {each.id for each in replaced}
     for each in replaced:
-        rest = [id for id in each.supersedes if id != behavior.id]
+        rest = tuple(id for id in each.supersedes if id != behavior.id)
         scopes.put(replace(each, supersedes=rest), event="superseded", now=now, by=behavior.id)
     others = [each for each in known if each.live and each.id not in {behavior.id, *gone}]
     like = [each for each in others if old is None and near_duplicate(behavior.canonical, each.canonical)]
@@ -173,7 +173,7 @@ def same_elsewhere(scopes: Scopes, behavior: Behavior) -> Behavior | None:
     return next((near for _, near in similar_elsewhere(scopes, behavior.scope, [behavior])), None)
 
 
-def edit_rule(scopes: Scopes, old: Behavior, changes: Mapping[str, object], *, now: float) -> None:
+def edit_rule(scopes: Scopes, old: Behavior, changes: Mapping[str, Any], *, now: float) -> None:
     """Write *changes* of *old*, unless it has changed since it was read. Its history keeps the old values."""
     stored = scopes.store(old.scope).get(old.id)
     if stored is None or any(getattr(stored, field) != getattr(old, field) for field in (*FIELDS, "status")):
@@ -227,7 +227,13 @@ def _status_before(rule: Behavior, scopes: Scopes) -> Status:
 
 
 def decide_notes(
-    scopes: Scopes, notes: Iterable[Behavior], *, accept: bool, now: float, kind: str | None = None, reason: str = ""
+    scopes: Scopes,
+    notes: Iterable[Behavior],
+    *,
+    accept: bool,
+    now: float,
+    kind: BehaviorKind | None = None,
+    reason: str = "",
 ) -> list[Behavior]:
     """Accept or reject *notes* by agents that wait for review."""
     decided = []

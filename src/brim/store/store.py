@@ -51,7 +51,7 @@ Standing = tuple[bool, str, str]
 """Whether a behavior is live, its kind and its status, as the columns hold them."""
 
 _TOUCHING = (
-    f"SELECT {EDGE_COLUMNS} FROM edges WHERE source IN ({{}}) "
+    f"SELECT {EDGE_COLUMNS} FROM edges WHERE source IN ({{}}) "  # noqa: S608
     f"UNION ALL SELECT {EDGE_COLUMNS} FROM edges WHERE target IN ({{}})"
 )
 _FOUND = "live AND number IN (SELECT behavior FROM triggers WHERE trigger IN ({}))"
@@ -146,7 +146,7 @@ class Store(Closing):
         return self.database.rows_in(_SECTIONS, ids) if has_any else []
 
     def _node_rows(self, where: str, values: Collection[str], known: dict[str, Standing | None] | None) -> list[Any]:
-        rows = self.database.rows_in(f"SELECT {NODE_COLUMNS} FROM behaviors WHERE {where}", values)
+        rows = self.database.rows_in(f"SELECT {NODE_COLUMNS} FROM behaviors WHERE {where}", values)  # noqa: S608
         if known is not None:
             known.update({row[0]: (bool(row[7]), row[8], row[9]) for row in rows})
         return rows
@@ -186,7 +186,7 @@ class Store(Closing):
 
     def digests(self, ids: Collection[str] | None = None) -> dict[str, str]:
         """Return a digest of everything that agents can be told about *ids*, or about all live behaviors."""
-        sql = f"SELECT {DIGESTED} FROM behaviors WHERE "
+        sql = f"SELECT {DIGESTED} FROM behaviors WHERE "  # noqa: S608
         rows = self.database.rows(f"{sql} live") if ids is None else self.database.rows_in(f"{sql} id IN ({{}})", ids)
         return {row[0]: sha256_hex(repr(row).encode("utf-8", "surrogatepass")) for row in rows}
 
@@ -265,7 +265,7 @@ class Store(Closing):
     def _emptied(self, table: str, behavior: Behavior) -> int:
         """Delete the rows of *behavior* in *table*, and return its number."""
         (number,) = self.database.row("SELECT number FROM behaviors WHERE id = ?", (behavior.id,))
-        self.database.run(f"DELETE FROM {table} WHERE behavior = ?", (number,))
+        self.database.run(f"DELETE FROM {table} WHERE behavior = ?", (number,))  # noqa: S608
         return int(number)
 
     def used(self, ids: Collection[str], *, now: float, session: str = "", **detail: Any) -> None:
@@ -283,7 +283,7 @@ class Store(Closing):
 
     def all_edges(self) -> list[Edge]:
         """Return every edge, sorted by source, target and kind, even if a behavior at its end is missing."""
-        rows = self.database.rows(f"SELECT {EDGE_COLUMNS} FROM edges ORDER BY source, target, kind")
+        rows = self.database.rows(f"SELECT {EDGE_COLUMNS} FROM edges ORDER BY source, target, kind")  # noqa: S608
         return [edge_of(row) for row in rows]
 
     def edges_touching(self, ids: Collection[str], few: list[Any] | None = None) -> list[Edge]:
@@ -303,14 +303,14 @@ class Store(Closing):
 
         Filtering a few edges is faster than looking up many ids twice.
         """
-        rows = self.database.rows(f"SELECT {EDGE_COLUMNS} FROM edges LIMIT ?", (most + 1,))
+        rows = self.database.rows(f"SELECT {EDGE_COLUMNS} FROM edges LIMIT ?", (most + 1,))  # noqa: S608
         return rows if len(rows) <= most else None
 
     def put_edges(self, edges: Iterable[Edge]) -> None:
         """Write *edges*, each replacing one with the same ends and kind."""
         with self.writing():
             self.database.run_many(
-                f"INSERT OR REPLACE INTO edges ({EDGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)",
+                f"INSERT OR REPLACE INTO edges ({EDGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)",  # noqa: S608
                 [edge_row(edge) for edge in edges],
             )
 
@@ -349,7 +349,7 @@ class Store(Closing):
         asked = {"behavior": behavior, "kind": kind, "session": session}
         given = {name: value for name, value in asked.items() if value is not None}
         where = f"WHERE {' AND '.join(f'{name} = ?' for name in given)}" if given else ""
-        sql = f"SELECT kind, time, behavior, session, detail FROM events {where} ORDER BY number DESC LIMIT ?"
+        sql = f"SELECT kind, time, behavior, session, detail FROM events {where} ORDER BY number DESC LIMIT ?"  # noqa: S608
         rows = self.database.rows(sql, (*given.values(), ALL if limit is None else limit))
         try:
             return [Event(row[0], row[1], row[2], row[3], json.loads(row[4])) for row in reversed(rows)]

@@ -40,7 +40,7 @@ LARGEST_SETTINGS = 1 << 20
 UNREADABLE = "?"
 """The digest of settings that can't be read: it never counts as agreed to."""
 
-SECRET = "secret"
+SECRET = "secret"  # noqa: S105 - a file name
 """The file in the user's folder with the secret that marks memory made on this machine."""
 
 

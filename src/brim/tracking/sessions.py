@@ -134,7 +134,7 @@ def own_files(
     """
     found: list[SessionFile] = []
     for agent, root in [each for each in default_folders(environ) if each[0] in agents]:
-        root = os.path.abspath(root)
+        root = os.path.abspath(root)  # noqa: PLW2901
         for file in _files(root, on_problem):
             first, *rest = file.path[len(root) :].lstrip(os.sep).split(os.sep)
             if agent == "claude":
@@ -636,11 +636,11 @@ def _in_processes(
                     os._exit(0)
             os.close(sending)
             children.append(child)
-            pipes.append(open(receiving, "rb"))
+            pipes.append(open(receiving, "rb"))  # noqa: SIM115 - closed below
         while pipes:
             for pipe in list(pipes):
                 try:
-                    yield pickle.load(pipe)
+                    yield pickle.load(pipe)  # noqa: S301 - of our own child
                 except (EOFError, OSError, pickle.UnpicklingError):
                     pipe.close()
                     pipes.remove(pipe)

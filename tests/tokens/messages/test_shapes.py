@@ -127,7 +127,7 @@ def test_a_mix_of_shapes_in_one_list() -> None:
 
 
 def test_named_tuples_mappings_and_enumerations_are_read() -> None:
-    class Role(str, Enum):
+    class Role(str, Enum):  # noqa: UP042
         USER = "user"
 
     pair = namedtuple("pair", ("role", "content"))

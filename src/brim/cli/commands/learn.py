@@ -320,7 +320,7 @@ def _open_editor(path: str) -> None:
     except ValueError as error:
         raise InputError(f"the editor {editor!r} cannot be read as a command ({error}): set EDITOR") from None
     try:
-        code = subprocess.call([*words, path])
+        code = subprocess.call([*words, path])  # noqa: S603 - the person's own editor
     except OSError as error:
         raise InputError(f"the editor {editor!r} cannot be started: {error.strerror or error}: set EDITOR") from None
     if code:

@@ -138,7 +138,7 @@ class PostgresLedger(StoredLedger):
                 self._together(orders, left, done)
             except StoreError as error:
                 if error.reason in AGAIN and time.monotonic() < until:
-                    time.sleep(pause * random.uniform(0.5, 1.5))
+                    time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - so that not all come back at once
                     pause = min(2 * pause, 0.5)
                     continue
                 done |= {number: error for number in left if number not in done}

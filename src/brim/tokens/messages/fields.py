@@ -30,7 +30,7 @@ def get(value: object, name: str) -> object:
         return None
     try:
         if is_mapping(value):
-            return value[name] if name in value else None  # type: ignore[index, operator]
+            return value[name] if name in value else None  # type: ignore[index, operator] # noqa: SIM401
         return getattr(value, name, None)
     except Exception:  # a property of a stranger's class can raise anything
         return None
@@ -98,7 +98,7 @@ def _fields(value: object) -> Iterator[tuple[object, object]]:
     if isinstance(value, dict):
         yield from value.items()
     elif is_mapping(value):
-        for name in value.keys():  # type: ignore[attr-defined]
+        for name in value.keys():  # type: ignore[attr-defined] # noqa: SIM118
             yield name, value[name]  # type: ignore[index]
     elif hasattr(value, "_asdict"):
         yield from value._asdict().items()

@@ -81,7 +81,7 @@ class CodexRolloutReader(LineReader):
         self._lineage = _Lineage()
         self._models: set[str] = set()
         self._files, self._heard = Bounded(_MOST_OPEN), Bounded(64)
-        self._compacted: list[Event] = []
+        self._compacted: list[Any] = []
 
     @staticmethod
     def recognises(line: Mapping[str, Any]) -> bool:

@@ -51,7 +51,7 @@ class CodexRequests(RequestsReader):
         self._reader = CodexRolloutReader()
         self._answered: list[str] = []  # what came since the model began to answer: items of the next request
 
-    def take(self, line: Mapping[str, Any], at: int = 0) -> None:
+    def take(self, line: Mapping[str, Any], at: int = 0) -> None:  # noqa: ARG002 - only transcripts are resumed
         """Take one line."""
         kind, payload = text(line, "type"), mapping(line, "payload")
         if kind == "session_meta" and not self._head:
@@ -173,7 +173,7 @@ class GeminiRequests(RequestsReader):
         self._answer: Mapping[str, Any] = {}  # a message of the model, written again when its tools have ended
         self._results: dict[str, object] = {}  # results that no message of their own has held yet
 
-    def take(self, line: Mapping[str, Any], at: int = 0) -> None:
+    def take(self, line: Mapping[str, Any], at: int = 0) -> None:  # noqa: ARG002
         """Take one line."""
         used = [event for event in self._reader.events(line) if isinstance(event, Usage)]
         replaced = items(line, "$set", "messages")
