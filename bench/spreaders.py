@@ -19,7 +19,7 @@ from brim.activation import Context, Graph, Node, activate
 from brim.activation.engine import seed_of
 from brim.activation.graph import node_of
 from brim.activation.parameters import DEFAULTS
-from brim.behaviors import Behavior, Edge, EdgeKind, Usage
+from brim.behaviors import Behavior, Edge, EdgeKind, RuleUsage
 from brim.behaviors.behavior import POSITIVE
 
 NOW = 1_800_000_000.0
@@ -38,7 +38,7 @@ def make(number: int, seed: int = 1) -> tuple[list[Behavior], list[Edge]]:
         when = {"topic": f"topic-{i // TOPIC}", "project_type": "library"}
         if i % 4 == 0:
             when["language"] = ("python", "rust", "go")[i % 3]
-        usage = Usage(injected=rng.randrange(30), last_used=NOW - rng.uniform(0, 2000) * HOUR)
+        usage = RuleUsage(injected=rng.randrange(30), last_used=NOW - rng.uniform(0, 2000) * HOUR)
         behaviors.append(
             Behavior(
                 id=f"b-{i:06}",

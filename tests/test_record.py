@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from brim.record import Value
+from brim.record import PlainData
 
 
 @dataclass(frozen=True)
-class Point(Value):
+class Point(PlainData):
     """A place."""
 
     x: int

@@ -20,7 +20,7 @@ import pytest
 
 import brim
 from brim.behaviors import Behavior, BehaviorKind, Edge, EdgeKind, When
-from brim.record import Value
+from brim.record import PlainData
 from brim.tokens import Count
 
 PACKAGES = (
@@ -37,7 +37,7 @@ def public() -> dict[str, type]:
         for name in dir(module):
             value = getattr(module, name)
             if isinstance(value, type) and not name.startswith("_") and value.__module__.startswith("brim."):
-                has_fields = issubclass(value, (Value, tuple, Count)) or dataclasses.is_dataclass(value)
+                has_fields = issubclass(value, (PlainData, tuple, Count)) or dataclasses.is_dataclass(value)
                 if has_fields:
                     found[f"{package}.{name}"] = value
     return found
@@ -82,7 +82,7 @@ def made(name: str, kind: Any) -> Any:
 def fields_of(kind: Any) -> list[str]:
     if dataclasses.is_dataclass(kind):
         return [field.name for field in dataclasses.fields(kind)]
-    return list(kind.__match_args__ if issubclass(kind, Value) else getattr(kind, "_fields", ("basis",)))
+    return list(kind.__match_args__ if issubclass(kind, PlainData) else getattr(kind, "_fields", ("basis",)))
 
 
 def sample(hint: Any) -> Any:
@@ -132,7 +132,7 @@ def test_it_is_a_field_of_a_pydantic_model(name: str) -> None:
     held = model(value=value)
     assert held.value == value
     assert json.loads(held.model_dump_json())
-    if isinstance(value, (Value, Count)):
+    if isinstance(value, (PlainData, Count)):
         assert model.model_validate({"value": value}).value == value
 
 

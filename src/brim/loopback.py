@@ -22,7 +22,7 @@ NAMES = (HOST, "localhost")
 
 
 @dataclass(frozen=True)
-class Limits:
+class RequestLimits:
     """What clients may take. Times are in seconds, sizes in bytes."""
 
     head: float = 5.0
@@ -38,7 +38,7 @@ class Limits:
 class BoundedConnection(H11Protocol):
     """A connection that is closed if a request takes too long to arrive: uvicorn would wait for ever."""
 
-    allowed = Limits()
+    allowed = RequestLimits()
     _awaited: object = None
     _timer: asyncio.TimerHandle | None = None
 
@@ -85,7 +85,7 @@ def listen(port: int) -> socket.socket:
     return bound
 
 
-def serve(app: App, bound: socket.socket, limits: Limits, *, ending: Callable[[], object] = int) -> None:
+def serve(app: App, bound: socket.socket, limits: RequestLimits, *, ending: Callable[[], object] = int) -> None:
     """Serve *app* until the process is told to end; *ending* is called then, so that streams can end."""
 
     class Connection(BoundedConnection):

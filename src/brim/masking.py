@@ -18,7 +18,7 @@ from functools import cache
 from re import Match, Pattern
 
 from brim.files import data_rows
-from brim.record import Value
+from brim.record import PlainData
 
 _Place = tuple[int, int, str]
 _Step = Callable[[str], list[_Place]]
@@ -134,7 +134,7 @@ def _lowered(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class _Shape(Value):
+class _Shape(PlainData):
     """A line of the table: a pattern that is looked for only around its hints."""
 
     kind: str
@@ -195,7 +195,7 @@ def _apart(places: list[_Place]) -> list[_Place]:
 
 
 @dataclass(frozen=True)
-class _Table(Value):
+class _Table(PlainData):
     """What ``data/masking.tsv`` says."""
 
     shapes: list[tuple[str, str, list[str], str]]
@@ -341,7 +341,7 @@ def _odd(value: str) -> bool:
 
 
 @dataclass(frozen=True)
-class _Named(Value):
+class _Named(PlainData):
     """A name of a secret in a text, and what stands around it."""
 
     text: str

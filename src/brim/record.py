@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from typing import Any, Self
 
 
-class Value:
+class PlainData:
     """The base of values: ``to_dict``, ``copy.replace``, and a field of pydantic's models.
 
     >>> from dataclasses import dataclass
@@ -39,7 +39,7 @@ class Value:
         return schema
 
 
-def set_fields(value: Value, *values: object) -> None:
+def set_fields(value: PlainData, *values: object) -> None:
     """Set all fields of a frozen dataclass that has an ``__init__`` of its own."""
     for field, field_value in zip(fields(value), values, strict=True):  # type: ignore[arg-type]
         object.__setattr__(value, field.name, field_value)

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from brim.activation import Context, Graph
-from brim.behaviors import Behavior, Edge, EdgeKind, Usage
+from brim.behaviors import Behavior, Edge, EdgeKind, RuleUsage
 
 NOW = 1_800_000_000.0
 HOUR = 3600.0
@@ -40,7 +40,7 @@ def behaviors_of(case: dict[str, Any]) -> list[Behavior]:
             tags=one.get("tags", ()),
             when=one.get("when"),
             status=one.get("status", "active"),
-            usage=Usage(injected=one.get("uses", 0), last_used=one.get("last_used")),
+            usage=RuleUsage(injected=one.get("uses", 0), last_used=one.get("last_used")),
         )
         for one in case["behaviors"]
     ]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from brim.activation import Activation, Context, Graph, Node, Parameters, activate
 from brim.activation.engine import Seed, base_level, confirming, seed_of
 from brim.activation.parameters import DEFAULTS
-from brim.behaviors import Behavior, Edge, Usage, When
+from brim.behaviors import Behavior, Edge, RuleUsage, When
 from brim.errors import InputError
 from tests.activation.making import NOW, behaviors_of, cases, context_of, edges_of, graph_of
 from tests.activation.reference import reference, settle
@@ -221,7 +221,7 @@ def test_each_node_and_the_edges_of_each_are_asked_for_once(case: dict[str, Any]
 def test_a_time_with_its_zone_is_the_same_as_its_seconds() -> None:
     from datetime import UTC, datetime
 
-    used = Behavior("b", "b", "directive", "b", usage=Usage(injected=3, last_used=NOW - 7200))
+    used = Behavior("b", "b", "directive", "b", usage=RuleUsage(injected=3, last_used=NOW - 7200))
     moment = datetime.fromtimestamp(NOW, UTC)
     assert activate(Graph([used], []), Context(), now=moment) == activate(Graph([used], []), Context(), now=NOW)
 

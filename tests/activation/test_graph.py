@@ -10,7 +10,7 @@ from brim.activation.engine import seed_of
 from brim.activation.graph import Graph, node_of
 from brim.activation.parameters import DEFAULTS
 from brim.activation.source import filed_under, looked_up
-from brim.behaviors import Behavior, Edge, Usage, When
+from brim.behaviors import Behavior, Edge, RuleUsage, When
 from brim.errors import InputError
 from tests.activation.making import NOW, behaviors_of, cases, context_of, edges_of, graph_of
 
@@ -77,7 +77,7 @@ def test_a_node_knows_what_activation_asks_for() -> None:
         kind="directive",
         canonical="x",
         tags=("zebra",),
-        usage=Usage(injected=3, confirmed=1, overridden=2, last_used=5.0),
+        usage=RuleUsage(injected=3, confirmed=1, overridden=2, last_used=5.0),
     )
     node = node_of(one)
     assert (node.id, node.uses, node.last_used, node.when) == ("a", 2, 5.0, one.when)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from brim.behaviors import Behavior, BehaviorKind, Edge, EdgeKind, Provenance, Status, Usage, When
+from brim.behaviors import Behavior, BehaviorKind, Edge, EdgeKind, Provenance, RuleUsage, Status, When
 from brim.behaviors.when import ALIASES
 
 times = st.none() | st.floats(0, 4e9)
@@ -41,7 +41,7 @@ behaviors = st.builds(
     priority=st.integers(-9, 9),
     confidence=st.floats(0, 1),
     provenance=provenances,
-    usage=st.builds(Usage, counts, counts, counts, times),
+    usage=st.builds(RuleUsage, counts, counts, counts, times),
     supersedes=st.lists(ids, max_size=2),
     superseded_by=st.none() | ids,
     variants=st.lists(st.text(max_size=20), max_size=2),

@@ -12,8 +12,8 @@ from brim.behaviors.behavior import (
     Behavior,
     BehaviorKind,
     Provenance,
+    RuleUsage,
     Status,
-    Usage,
     as_name,
     as_tag,
     checked_name,
@@ -51,7 +51,7 @@ def test_copy_is_checked_like_the_original() -> None:
 
 
 def test_behavior_survives_pickling() -> None:
-    behavior = made(provenance=Provenance("agent", at=1.0), usage=Usage(1, 2, 3, 4.0), variants=["x"], tags=("a",))
+    behavior = made(provenance=Provenance("agent", at=1.0), usage=RuleUsage(1, 2, 3, 4.0), variants=["x"], tags=("a",))
     assert pickle.loads(pickle.dumps(behavior)) == behavior
 
 
@@ -64,8 +64,8 @@ def test_summary_is_one_line() -> None:
 
 
 def test_uses_are_what_spoke_for_it_less_what_spoke_against_it() -> None:
-    assert Usage(3, 2, 1).count == 4
-    assert Usage(0, 0, 5).count == 0
+    assert RuleUsage(3, 2, 1).count == 4
+    assert RuleUsage(0, 0, 5).count == 0
 
 
 @pytest.mark.parametrize(

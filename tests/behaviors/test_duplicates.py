@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.behaviors.behavior import Behavior, BehaviorKind, Provenance, Status, Usage
+from brim.behaviors.behavior import Behavior, BehaviorKind, Provenance, RuleUsage, Status
 from brim.behaviors.duplicates import (
     merge,
     near_duplicate,
@@ -96,7 +96,9 @@ BEHAVIORS = st.builds(
     scope=st.sampled_from(["user", "project"]),
     priority=st.integers(0, 1),
     confidence=st.sampled_from([0.2, 0.9]),
-    usage=st.builds(Usage, st.integers(0, 3), st.integers(0, 3), st.integers(0, 3), st.sampled_from([None, 1.0, 2.0])),
+    usage=st.builds(
+        RuleUsage, st.integers(0, 3), st.integers(0, 3), st.integers(0, 3), st.sampled_from([None, 1.0, 2.0])
+    ),
     variants=st.lists(NAMES).map(tuple),
     provenance=st.builds(Provenance, wrong=NAMES, note=NAMES, session=NAMES),
     created_at=st.sampled_from([None, 1.0, 2.0]),
@@ -121,15 +123,15 @@ def test_survivor_goes_by_priority_confidence_age_and_id(mine: dict[str, Any], o
 
 
 def test_other_wording_tags_and_uses_are_kept_and_it_says_what_it_did() -> None:
-    kept = behavior("a", "Use uv", tags=("python",), usage=Usage(1, 2, 3, 10.0), when={"language": "python"})
+    kept = behavior("a", "Use uv", tags=("python",), usage=RuleUsage(1, 2, 3, 10.0), when={"language": "python"})
     other = behavior(
-        "b", "Prefer uv", tags=("pip",), usage=Usage(1, 0, 0, 20.0), when={"language": "toml", "task": "git"}
+        "b", "Prefer uv", tags=("pip",), usage=RuleUsage(1, 0, 0, 20.0), when={"language": "toml", "task": "git"}
     )
     merged = merge(kept, other, 30.0)
     assert merged.kept.canonical == "Use uv"
     assert merged.kept.variants == ("Prefer uv",)
     assert merged.kept.tags == ("python", "pip")
-    assert merged.kept.usage == Usage(2, 2, 3, 20.0)
+    assert merged.kept.usage == RuleUsage(2, 2, 3, 20.0)
     assert merged.kept.when == When(language=["python", "toml"])
     assert merged.kept.supersedes == ("b",)
     assert merged.superseded == replace(other, status=Status.SUPERSEDED, superseded_by="a", updated_at=30.0)

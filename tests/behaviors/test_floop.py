@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from brim.behaviors import Behavior, Edge, Usage, When
+from brim.behaviors import Behavior, Edge, RuleUsage, When
 from brim.behaviors.floop import Floop, read_floop
 from brim.behaviors.jsonl import seconds_of
 
@@ -83,7 +83,7 @@ def test_node_becomes_a_behavior_with_everything_it_had() -> None:
     assert (behavior.priority, behavior.confidence, behavior.status) == (3, 0.8, "active")
     assert behavior.provenance.source == "floop"
     assert behavior.provenance.wrong == "Edited uv.lock"
-    assert behavior.usage == Usage(5, 2, 1, seconds_of("2026-02-02T00:00:00Z"))
+    assert behavior.usage == RuleUsage(5, 2, 1, seconds_of("2026-02-02T00:00:00Z"))
     assert (behavior.created_at, behavior.updated_at) == (seconds_of("2026-01-30T16:00:00Z"), None)
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim.behaviors import Behavior, Edge, Usage, When
+from brim.behaviors import Behavior, Edge, RuleUsage, When
 from brim.behaviors.jsonl import decode, dump, encode, iso, load, seconds_of
 from brim.errors import InputError
 from tests.behaviors.making import behaviors, graphs
@@ -31,7 +31,7 @@ def test_what_is_written_with_usage_is_read_again(graph: tuple[list[Behavior], l
 @given(graphs)
 def test_without_usage_everything_but_counters_is_read_again(graph: tuple[list[Behavior], list[Edge]]) -> None:
     loaded = load(dump(*graph))
-    assert {replace(each, usage=Usage()) for each in graph[0]} == set(loaded.behaviors)
+    assert {replace(each, usage=RuleUsage()) for each in graph[0]} == set(loaded.behaviors)
     assert {replace(each, last_activated=None) for each in graph[1]} == set(loaded.edges)
 
 
@@ -51,7 +51,7 @@ def test_one_behavior_is_decoded_to_an_equal_one(behavior: Behavior) -> None:
 
 
 def test_file_reads_well() -> None:
-    text = dump([B, replace(A, created_at=1700000000.25, usage=Usage(3))], [Edge("b", "a", "requires", 0.5)])
+    text = dump([B, replace(A, created_at=1700000000.25, usage=RuleUsage(3))], [Edge("b", "a", "requires", 0.5)])
     assert text == HEADER + (
         '{"id":"a","name":"use-uv","kind":"directive","canonical":"Use uv.","created_at":"2023-11-14T22:13:20.25Z"}\n'
         '{"id":"b","name":"no-force","kind":"constraint","canonical":"Never force-push.",'

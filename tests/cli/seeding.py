@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from brim.behaviors import Behavior, Edge
-from brim.store import Event, open_store
+from brim.store import RuleEvent, open_store
 from tests.cli.conftest import Brim, Ran
 
 DAY = 86_400.0
@@ -61,7 +61,7 @@ def edges(brim: Brim, scope: str = "user") -> list[Edge]:
         return store.all_edges()
 
 
-def events(brim: Brim, id: str, scope: str = "user") -> list[Event]:
+def events(brim: Brim, id: str, scope: str = "user") -> list[RuleEvent]:
     """Return what happened to the behavior *id*, oldest first."""
     with open_store(str(database(brim, scope))) as store:
         return store.events(behavior=id)

@@ -12,7 +12,7 @@ from brim.behaviors.behavior import Behavior, Edge
 from brim.behaviors.jsonl import dump
 from brim.errors import LimitReached
 from brim.store import open_ledger
-from brim.store.events import Event
+from brim.store.events import RuleEvent
 from brim.store.store import open_store
 from tests.cli.conftest import Brim
 
@@ -52,7 +52,7 @@ def edges_in(brim: Brim, scope: str = "user") -> list[Edge]:
         return store.all_edges()
 
 
-def events_in(brim: Brim, kind: str, scope: str = "user") -> list[Event]:
+def events_in(brim: Brim, kind: str, scope: str = "user") -> list[RuleEvent]:
     """What happened, of *kind*."""
     with open_store(str(file_of(brim, scope))) as store:
         return store.events(kind=kind)

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from brim.behaviors.behavior import Edge, Usage
+from brim.behaviors.behavior import Edge, RuleUsage
 from tests.cli.conftest import Brim
 from tests.cli.stored import behavior, edges_in, file_of, recalled, remember
 from tests.store.making import raw
@@ -88,7 +88,7 @@ def test_hints_are_no_problems(brim: Brim) -> None:
     remember(
         brim,
         behavior("a", text="Use uv instead of pip."),
-        behavior("b", text="Always use uv instead of pip.", usage=Usage(confirmed=1, overridden=2)),
+        behavior("b", text="Always use uv instead of pip.", usage=RuleUsage(confirmed=1, overridden=2)),
         behavior("c", "constraint", "Never push."),
     )
     remember(brim, behavior("p"), edges=[Edge("p", "c", "overrides")], scope="project")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from brim.behaviors.behavior import Edge, Usage
+from brim.behaviors.behavior import Edge, RuleUsage
 from tests.cli.conftest import COMMAND, Brim
 from tests.cli.stored import THEN, behavior, edges_in, events_in, file_of, recalled, remember, write_rules
 
@@ -54,7 +54,7 @@ def test_importing_again_changes_nothing(brim: Brim) -> None:
 
 
 def test_a_change_shows_each_field_and_loses_no_text(brim: Brim) -> None:
-    used = Usage(injected=5, confirmed=1, last_used=THEN)
+    used = RuleUsage(injected=5, confirmed=1, last_used=THEN)
     remember(brim, behavior("a", text="Old text.", tags=("x",), usage=used, confidence=0.9, variants=("Older.",)))
     text = line("a", "New text.", tags=["x", "y"], confidence=0.5)
     ran = brim("rules", "import", "-", "--yes", stdin=text)

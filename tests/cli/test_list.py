@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from brim.behaviors import Usage
+from brim.behaviors import RuleUsage
 from tests.cli.conftest import Brim
 from tests.cli.seeding import DAY, THEN, refused, rule, seed
 
 UV = rule("b-1", name="use-uv", tags=("python",), kind="directive", created_at=THEN)
 MAIN = rule("b-2", "Never push to main.", name="no-push", kind="constraint", created_at=THEN + DAY, confidence=0.9)
-NOTE = rule("b-3", "The build needs make.", name="a-note", status="pending", usage=Usage(injected=4), created_at=None)
+NOTE = rule(
+    "b-3", "The build needs make.", name="a-note", status="pending", usage=RuleUsage(injected=4), created_at=None
+)
 GONE = rule("b-4", "Use tabs.", name="tabs", status="forgotten")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brim.behaviors import Behavior, Edge, Provenance, Usage
+from brim.behaviors import Behavior, Edge, Provenance, RuleUsage
 from tests.cli.conftest import Brim
 from tests.cli.seeding import THEN, refused, rule, seed
 from tests.cli.test_help import complete
@@ -19,7 +19,7 @@ WHOLE = rule(
     confidence=0.75,
     variants=("Do not use pip.\nUse uv.",),
     supersedes=("b-0",),
-    usage=Usage(5, 3, 1, THEN),
+    usage=RuleUsage(5, 3, 1, THEN),
     provenance=Provenance(
         "human", at=THEN, wrong="pip install x", file="setup.py", task="packaging", note="said twice"
     ),

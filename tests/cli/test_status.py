@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from brim.store import Event, open_store
+from brim.store import RuleEvent, open_store
 from brim.tracking.plan_windows import PlanWindow, keep_plan_windows
 from tests.cli import stored
 from tests.cli.conftest import Brim
@@ -93,7 +93,7 @@ def test_what_compactions_dropped_is_listed(brim: Brim) -> None:
     lost = [["path", "src/app.py"], ["decision", "Keep SQLite"]]
     detail = {"agent": "claude", "trigger": "auto", "counts": {"path": [3, 1], "decision": [1, 1]}, "lost": lost}
     with open_store(str(database(brim))) as store:
-        store.record(Event("compacted", 1_700_000_000.0, session="4f1c2a90", detail=detail))
+        store.record(RuleEvent("compacted", 1_700_000_000.0, session="4f1c2a90", detail=detail))
     ran = brim("memory", "lost")
     assert ran.lines[0] == "2023-11-14 22:13:20 UTC  claude 4f1c2a90: 2 of 4 facts dropped"
     assert [line.split(maxsplit=1) for line in ran.lines[3:]] == [["file", "src/app.py"], ["decision", "Keep SQLite"]]

@@ -10,7 +10,7 @@ import pytest
 
 from brim.history import FifoPruner, repair, validate
 from brim.history.anthropic import blocks_of, read_message
-from brim.history.entries import Call
+from brim.history.entries import EntryCall
 from brim.history.repairs import NO_BEGINNING, NO_RESULT
 from brim.tokens import counter_for
 from tests.history.samples import answers, assistant, mended, search, text_block, texts, thinking, tool_result, tool_use
@@ -30,9 +30,9 @@ def test_a_text_is_one_block() -> None:
 
 def test_calls_and_results_are_read_in_order() -> None:
     calls = read_message(0, assistant(text_block("Reading."), tool_use("a"), tool_use("b")))
-    assert (calls.calls, calls.says) == ((Call("a", "read"), Call("b", "read")), True)
+    assert (calls.calls, calls.says) == ((EntryCall("a", "read"), EntryCall("b", "read")), True)
     results = read_message(0, answers(tool_result("b"), tool_result("a")))
-    assert (results.results, results.says, results.is_prompt) == ((Call("b"), Call("a")), False, False)
+    assert (results.results, results.says, results.is_prompt) == ((EntryCall("b"), EntryCall("a")), False, False)
 
 
 def test_a_user_who_speaks_with_the_results_makes_a_prompt() -> None:
@@ -99,7 +99,7 @@ def test_settings_without_a_text_are_no_problem() -> None:
 def test_objects_are_read_like_dicts() -> None:
     block = SimpleNamespace(type="tool_use", id="a", name="read", input={})
     entry = read_message(0, SimpleNamespace(role="assistant", content=[block], id="msg"))
-    assert (entry.calls, entry.id) == ((Call("a", "read"),), "msg")
+    assert (entry.calls, entry.id) == ((EntryCall("a", "read"),), "msg")
 
 
 Message = dict[str, Any]

@@ -10,7 +10,7 @@ import pytest
 
 from brim.history import validate
 from brim.history.chat import read_chat
-from brim.history.entries import Call
+from brim.history.entries import EntryCall
 from brim.history.repairs import NO_RESULT
 from tests.history.samples import chat_calls, chat_result, mended, texts
 
@@ -45,7 +45,7 @@ def test_what_is_no_message_is_a_problem(message: Any) -> None:
 
 def test_calls_are_read_in_order() -> None:
     entry = read_chat(0, chat_calls("a", "b"))
-    assert entry.calls == (Call("a", "read"), Call("b", "read"))
+    assert entry.calls == (EntryCall("a", "read"), EntryCall("b", "read"))
     assert (entry.role, entry.says, entry.results, entry.problem) == ("assistant", False, (), "")
 
 
@@ -53,15 +53,15 @@ def test_custom_and_flat_calls_are_read() -> None:
     custom = {"id": "a", "type": "custom", "custom": {"name": "grep", "input": "x"}}
     flat = {"id": "b", "name": "read", "args": {}}
     assert read_chat(0, {"role": "assistant", "content": None, "tool_calls": [custom, flat]}).calls == (
-        Call("a", "grep"),
-        Call("b", "read"),
+        EntryCall("a", "grep"),
+        EntryCall("b", "read"),
     )
 
 
 def test_calls_of_objects_are_read() -> None:
     call = SimpleNamespace(id="a", function=SimpleNamespace(name="read", arguments="{}"))
     assert read_chat(0, SimpleNamespace(role="assistant", content=None, tool_calls=[call])).calls == (
-        Call("a", "read"),
+        EntryCall("a", "read"),
     )
 
 
@@ -74,7 +74,7 @@ def test_an_old_function_call_is_known_by_its_name() -> None:
 
 def test_a_result_is_read() -> None:
     entry = read_chat(0, chat_result("a"))
-    assert (entry.role, entry.results, entry.is_prompt, entry.problem) == ("tool", (Call("a"),), False, "")
+    assert (entry.role, entry.results, entry.is_prompt, entry.problem) == ("tool", (EntryCall("a"),), False, "")
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ from brim.history.cuts import legal_cuts
 from brim.history.draft import CachePrices, Draft, draft
 from brim.history.formats import read
 from brim.models import model
-from brim.models.catalog import Price, Tier
+from brim.models.catalog import Price, PriceTier
 from brim.tokens import Count
 from tests.history.histories import valid_histories
 from tests.history.samples import (
@@ -478,7 +478,7 @@ def test_prices_are_taken_for_the_length_of_the_prompt() -> None:
     price = Price(
         input=Decimal(1),
         cache_read=Decimal("0.1"),
-        tiers=(Tier(above=1_000, input=Decimal(2), cache_read=Decimal("0.2")),),
+        tiers=(PriceTier(above=1_000, input=Decimal(2), cache_read=Decimal("0.2")),),
     )
     assert CachePrices.of(price, 1_000) == CachePrices(Decimal(1), Decimal("0.1"))
     assert CachePrices.of(price, 1_001) == CachePrices(Decimal(2), Decimal("0.2"))

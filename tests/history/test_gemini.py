@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from brim.history import validate
-from brim.history.entries import Call
+from brim.history.entries import EntryCall
 from brim.history.gemini import parts_of, read_content
 from brim.history.repairs import NO_BEGINNING, NO_RESULT
 from tests.history.samples import function_calls, function_responses, mended, texts
@@ -36,20 +36,24 @@ def test_parts_are_a_list_or_one() -> None:
 
 def test_calls_and_responses_are_read_in_order() -> None:
     calls = read_content(0, function_calls("f", "g", text="Well"))
-    assert (calls.calls, calls.says) == ((Call("", "f"), Call("", "g")), True)
+    assert (calls.calls, calls.says) == ((EntryCall("", "f"), EntryCall("", "g")), True)
     results = read_content(0, function_responses("f", "g"))
-    assert (results.results, results.says, results.is_prompt) == ((Call("", "f"), Call("", "g")), False, False)
+    assert (results.results, results.says, results.is_prompt) == (
+        (EntryCall("", "f"), EntryCall("", "g")),
+        False,
+        False,
+    )
 
 
 def test_snake_case_and_ids_are_read() -> None:
     call = {"role": "model", "parts": [{"function_call": {"id": "1", "name": "f", "args": {}}}]}
     result = {"role": "user", "parts": [{"function_response": {"id": "1", "name": "f", "response": {}}}]}
-    assert read_content(0, call).calls == read_content(0, result).results == (Call("1", "f"),)
+    assert read_content(0, call).calls == read_content(0, result).results == (EntryCall("1", "f"),)
 
 
 def test_objects_are_read_like_dicts() -> None:
     part = SimpleNamespace(text=None, thought=None, function_call=SimpleNamespace(id=None, name="f", args={}))
-    assert read_content(0, SimpleNamespace(role="model", parts=[part])).calls == (Call("", "f"),)
+    assert read_content(0, SimpleNamespace(role="model", parts=[part])).calls == (EntryCall("", "f"),)
 
 
 def test_thoughts_are_reasoning_and_not_said() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from brim.history import FifoPruner, validate
-from brim.history.entries import Call
+from brim.history.entries import EntryCall
 from brim.history.repairs import NO_RESULT
 from brim.history.responses import ANSWERED, HOSTED, read_item
 from brim.tokens import counter_for
@@ -69,7 +69,7 @@ def test_a_type_that_is_not_known_yet_is_the_assistants() -> None:
 
 def test_a_call_of_a_family_that_is_not_known_yet_is_a_call() -> None:
     entry = read_item(0, {"type": "dance_call", "call_id": "a"})
-    assert entry.calls == (Call("a", kind="dance", required=False),)
+    assert entry.calls == (EntryCall("a", kind="dance", required=False),)
     assert read_item(0, {"type": "dance_call_output", "call_id": "a"}).results[0].key == entry.calls[0].key
 
 

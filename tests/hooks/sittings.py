@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from brim.hooks.process import answer_to
-from brim.scratch import Entry, Journal
+from brim.scratch import Journal, MemoryEntry
 from brim.store import open_ledger
 from brim.store.ledger import StoredLedger
 from tests.store.making import make_store
@@ -117,7 +117,7 @@ class Sitting:
         """The folder of the scratch files."""
         return self.project / ".context"
 
-    def entries(self, kind: str, *, folder: str = "") -> list[Entry]:
+    def entries(self, kind: str, *, folder: str = "") -> list[MemoryEntry]:
         """Return what the journal holds of *kind*."""
         journal = Journal(str(self.context / folder / "journal.jsonl"))
         return [entry for entry in journal.refresh() if entry.kind == kind]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from brim.hooks.lost_facts import LINES, LONGEST, build_instructions
-from brim.scratch import Entry
+from brim.scratch import MemoryEntry
 from brim.store import open_store
 from tests.hooks.injected import rule
 from tests.hooks.sittings import Sitting
@@ -63,8 +63,8 @@ def test_who_has_nothing_to_keep_says_nothing(sitting: Sitting) -> None:
 
 
 def test_instructions_stay_short_and_keep_the_task_and_the_latest() -> None:
-    said = [Entry(kind="human", text=f"step {at} " + "x" * 300, number=at) for at in range(1, 60)]
-    files = [Entry(kind="artifact", text=f"/p/{'d' * 60}/{at}.py", number=at) for at in range(60, 200)]
+    said = [MemoryEntry(kind="human", text=f"step {at} " + "x" * 300, number=at) for at in range(1, 60)]
+    files = [MemoryEntry(kind="artifact", text=f"/p/{'d' * 60}/{at}.py", number=at) for at in range(60, 200)]
     told = build_instructions([*said, *files], ".context/scratch.md", root="/p")
     assert len(told) <= LONGEST
     assert "step 1 " in told
@@ -76,7 +76,7 @@ def test_instructions_stay_short_and_keep_the_task_and_the_latest() -> None:
 
 def test_commands_for_the_client_are_no_task() -> None:
     typed = ["/model sonnet", "/compact keep it", "/fix-issue 12", "Go on"]
-    told = build_instructions([Entry(kind="human", text=text) for text in typed], "s.md")
+    told = build_instructions([MemoryEntry(kind="human", text=text) for text in typed], "s.md")
     assert "sonnet" not in told
     assert "keep it" not in told
     assert '"/fix-issue 12"' in told
@@ -96,7 +96,10 @@ def test_codex_keeps_its_summary_in_its_own_file(sitting: Sitting) -> None:
 
 
 def test_another_sessions_words_are_not_given(sitting: Sitting) -> None:
-    entries = [Entry(kind="human", text="theirs", session="b"), Entry(kind="human", text="mine", session="a")]
+    entries = [
+        MemoryEntry(kind="human", text="theirs", session="b"),
+        MemoryEntry(kind="human", text="mine", session="a"),
+    ]
     told = build_instructions(entries, ".context/scratch.md", session="a")
     assert "mine" in told
     assert "theirs" not in told

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import brim
-from brim.behaviors.behavior import Status, Usage
+from brim.behaviors.behavior import RuleUsage, Status
 from brim.hooks import handlers as events
 from brim.hooks.rules import HELD_BACK
 from brim.store.statistics import outcomes
@@ -176,7 +176,7 @@ def test_a_command_is_the_same_in_other_words(agent: Agent) -> None:
 
 
 def test_every_session_counts_and_feedback_is_added(agent: Agent) -> None:
-    agent.learn(replace(NEVER, usage=Usage(overridden=2)))
+    agent.learn(replace(NEVER, usage=RuleUsage(overridden=2)))
     agent.edit("gen/api.py")
     agent.start("compact")
     agent.edit("gen/api.py")

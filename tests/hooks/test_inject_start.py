@@ -12,7 +12,7 @@ import pytest
 
 import brim
 from brim.activation import Context
-from brim.behaviors import Usage
+from brim.behaviors import RuleUsage
 from brim.hooks.client import client_of
 from brim.injection import ActivationTierMapper, render
 from brim.scratch import ScratchWriter
@@ -248,7 +248,10 @@ def test_what_is_told_is_what_the_plan_of_everything_holds(tmp_path: Path) -> No
     words = ["the", "quick", "brown", "fox", "jumps", "over", "the", "lazy", "dog", "and", "runs", "away", "from", "it"]
     rules = [
         rule(
-            f"r{n:03}", " ".join(words[: 2 + n % 12]) + f" {n}.", kind=kinds[n % 13], usage=Usage(n % 7, 0, 0, NOW - n)
+            f"r{n:03}",
+            " ".join(words[: 2 + n % 12]) + f" {n}.",
+            kind=kinds[n % 13],
+            usage=RuleUsage(n % 7, 0, 0, NOW - n),
         )
         for n in range(150)
     ]
@@ -282,7 +285,7 @@ def test_constraints_of_a_project_give_way_as_in_the_plan_of_everything(agent: A
     agent.learn(
         *(rule(f"p{n}", f"Never ever do thing number {n}.", kind="constraint") for n in range(60)), scope="project"
     )
-    agent.learn(*(rule(f"d{n}", f"Do {n}.", usage=Usage(9, 0, 0, NOW - 1)) for n in range(60)), scope="project")
+    agent.learn(*(rule(f"d{n}", f"Do {n}.", usage=RuleUsage(9, 0, 0, NOW - 1)) for n in range(60)), scope="project")
     agent.trust()
     agent.environ["BRIM_TOKEN_BUDGET"] = "150"
     agent.environ["BRIM_MODEL"] = "gpt-5"

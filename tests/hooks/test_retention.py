@@ -14,7 +14,7 @@ from brim.hooks.retention import MOST_ROWS
 from brim.hooks.state import SessionState
 from brim.scratch import ScratchWriter
 from brim.store import open_ledger, open_store
-from brim.store.events import RECENT, Event
+from brim.store.events import RECENT, RuleEvent
 from brim.store.trust import allow, is_allowed, user_secret
 from tests.cli.conftest import Brim, brim
 from tests.cli.stored import behavior, file_of, remember
@@ -251,7 +251,7 @@ def test_a_session_that_only_gets_rules_removes_nothing(used: Brim) -> None:
 
 def test_a_program_may_only_remove_when_rules_were_told(used: Brim) -> None:
     with open_store(str(file_of(used))) as store:
-        store.record(Event("blocked", 1.0, "user"))
+        store.record(RuleEvent("blocked", 1.0, "user"))
         for kind in ("blocked", "learned"):
             with pytest.raises(Exception, match="cannot be removed"), store.writing() as database:
                 database.run("DELETE FROM events WHERE kind = ?", (kind,))

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.hooks.status_drawing import Look, columns_of, draw
-from brim.hooks.statusline import Status, read_status
+from brim.hooks.statusline import StatusLine, read_status
 from tests.hooks.status_samples import NOW, sent
 
 PLAIN = Look(200, colour=False)
@@ -75,17 +75,17 @@ def test_the_marks_are_where_the_settings_put_them() -> None:
 
 
 def test_tokens_of_an_unknown_window_are_shown_without_a_gauge() -> None:
-    status = Status(model_name="X", used_tokens=1_234)
+    status = StatusLine(model_name="X", used_tokens=1_234)
     assert draw(status, PLAIN) == "X  1,234 tokens"
 
 
 def test_nothing_known_is_nothing_drawn() -> None:
-    assert draw(Status(), PLAIN) == ""
+    assert draw(StatusLine(), PLAIN) == ""
 
 
 @pytest.mark.parametrize(("usd", "text"), [(0, "$0.00"), (0.0001, "< $0.01"), (0.07, "$0.07"), (1234.5, "$1,234.50")])
 def test_money_is_to_the_cent(usd: float, text: str) -> None:
-    assert draw(Status(cost_usd=usd), PLAIN) == text
+    assert draw(StatusLine(cost_usd=usd), PLAIN) == text
 
 
 def test_colours_follow_the_marks() -> None:
@@ -149,7 +149,7 @@ def test_an_aside_never_takes_the_place_of_the_gauge(width: int, end: str) -> No
 
 
 statuses = st.builds(
-    Status,
+    StatusLine,
     model_name=st.text(max_size=60),
     used_tokens=st.none() | st.integers(1, 10**12),
     context_window=st.none() | st.integers(1, 10**12),
@@ -162,7 +162,9 @@ statuses = st.builds(
 
 @given(statuses, st.integers(1, 130), st.booleans(), st.booleans(), st.lists(st.text(max_size=30), max_size=2))
 @settings(deadline=None)
-def test_no_line_is_wider_than_it_may(status: Status, width: int, nice: bool, colour: bool, notices: list[str]) -> None:
+def test_no_line_is_wider_than_it_may(
+    status: StatusLine, width: int, nice: bool, colour: bool, notices: list[str]
+) -> None:
     line = draw(status, Look(width, nice=nice, colour=colour), notices=notices, until=UNTIL)
     shown = re.sub(r"\x1b\[[\d;]*m", "", line)
     assert columns_of(shown) <= width
@@ -171,7 +173,7 @@ def test_no_line_is_wider_than_it_may(status: Status, width: int, nice: bool, co
 
 @given(statuses, st.integers(1, 129))
 @settings(deadline=None)
-def test_the_share_is_never_what_is_left_out(status: Status, width: int) -> None:
+def test_the_share_is_never_what_is_left_out(status: StatusLine, width: int) -> None:
     share = draw(status, PLAIN)
     found = re.search(r"(< 1|[\d,]+) %", share)
     if found is not None and len(found[0]) <= width:

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.hooks.statusline import Status, read_status
+from brim.hooks.statusline import StatusLine, read_status
 from tests.hooks.status_samples import NOW, SESSION, sent
 
 
-def read(data: Any, **more: Any) -> Status:
+def read(data: Any, **more: Any) -> StatusLine:
     return read_status(data, now=NOW, **more)
 
 

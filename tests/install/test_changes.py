@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from brim.errors import InputError
 from brim.install.agents import HOOKS, Ours, Target, entries_for, launcher_command, status_value
-from brim.install.changes import Change, Record, plan_install, plan_uninstall
+from brim.install.changes import Record, SettingsChange, plan_install, plan_uninstall
 from tests.install.installed import FILES
 
 HOME = "/home/user/.brim"
@@ -29,16 +29,16 @@ def install(
     *,
     hooks: str = "all",
     status: bool = True,
-) -> Change:
+) -> SettingsChange:
     wanted = status and agent == "claude"
     return plan_install(target(agent), before, record, home=HOME, status=wanted, hooks=hooks)
 
 
-def uninstall(before: str | None, agent: str = "claude", record: Record | None = None) -> Change:
+def uninstall(before: str | None, agent: str = "claude", record: Record | None = None) -> SettingsChange:
     return plan_uninstall(target(agent), before, record, home=HOME)
 
 
-def text_of(change: Change) -> str:
+def text_of(change: SettingsChange) -> str:
     assert change.after is not None
     return change.after
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from brim.errors import InputError
-from brim.models import Price, Tier, model, models
+from brim.models import Price, PriceTier, model, models
 
 
 def rate(name: str, on: date | None = None) -> Decimal | None:
@@ -37,7 +37,7 @@ def test_prices_are_dated_and_the_old_ones_stay() -> None:
 def test_a_long_prompt_is_charged_whole_at_its_tier() -> None:
     price = model("gemini-2.5-pro").price()
     assert price is not None
-    tier = Tier(
+    tier = PriceTier(
         above=200_000, input=Decimal("2.5"), output=Decimal(15), cache_read=Decimal("0.25"), web_search=Decimal(35_000)
     )
     assert price.tiers == (tier,)

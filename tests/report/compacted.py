@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from brim.report.compactions import Compaction, CompactionReader
+from brim.report.compactions import CompactionReader, CompactionReport
 from brim.tracking.readers.stream import read
 
 SESSION = "8eeb040d-b0c0-4396-a084-8ec7e7627d5b"
@@ -83,12 +83,12 @@ class ClaudeSession:
         attachment = {"type": kind, "filename": f"{self.folder}/{name}"} if name else {"type": kind}
         self.line("attachment", attachment=attachment, rendered=[{"content": text}])
 
-    def lost(self) -> list[Compaction]:
+    def lost(self) -> list[CompactionReport]:
         """Return what the compactions lost."""
         return lost_in(self.path)
 
 
-def lost_in(path: Path) -> list[Compaction]:
+def lost_in(path: Path) -> list[CompactionReport]:
     """Return what the compactions in the session *path* lost."""
     reader = CompactionReader()
     for event in read(path):
@@ -96,6 +96,6 @@ def lost_in(path: Path) -> list[Compaction]:
     return reader.finish()
 
 
-def backs(compaction: Compaction) -> dict[str, str]:
+def backs(compaction: CompactionReport) -> dict[str, str]:
     """Return how each lost thing came back."""
     return {item.text: item.back for item in compaction.items}

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim.report.compactions import MOST_ITEMS, Compaction, CompactionReader
-from brim.tracking.events import Attachment, Event, Message, ToolCall, ToolResult, Usage
-from brim.tracking.events import Compaction as Compacted
+from brim.report.compactions import MOST_ITEMS, CompactionReader, CompactionReport
+from brim.tracking.events import Attachment, Compaction, Event, Message, ToolCall, ToolResult, Usage
 from tests.report.compacted import SESSION, ClaudeSession, backs, lost_in
 
 
@@ -21,7 +20,7 @@ def session(tmp_path: Path) -> ClaudeSession:
     return ClaudeSession(tmp_path / f"{SESSION}.jsonl")
 
 
-def texts(compaction: Compaction, kind: str) -> list[str]:
+def texts(compaction: CompactionReport, kind: str) -> list[str]:
     return sorted(item.text for item in compaction.items if item.kind == kind)
 
 
@@ -209,7 +208,7 @@ def test_it_can_be_written_as_json_and_read_again(session: ClaudeSession) -> Non
     written: dict[str, Any] = json.loads(json.dumps(found.to_dict()))
     assert written["counts"] == {"instruction": [1, 1], "file": [1, 1]}
     assert {"time", "session", "agent", "trigger", "counts", "lost"} <= set(written)
-    assert Compaction.from_dict(written) == found
+    assert CompactionReport.from_dict(written) == found
 
 
 def rollout(path: Path, *lines: tuple[str, dict[str, Any]]) -> Path:
@@ -291,7 +290,7 @@ _EVENTS = st.one_of(
     st.builds(lambda id, text: ToolCall(id=id, name="Read", tool="read", input={"file_path": text}), _TEXTS, _TEXTS),
     st.builds(lambda id, text: ToolResult(id=id, text=text), _TEXTS, _TEXTS),
     st.builds(lambda text: Attachment(kind="hook", text=text), _TEXTS),
-    st.builds(lambda hidden: Compacted(hidden=hidden), st.booleans()),
+    st.builds(lambda hidden: Compaction(hidden=hidden), st.booleans()),
     st.just(Usage()),
 )
 
@@ -302,9 +301,9 @@ def test_whatever_happens_counts_add_up(events: list[Event]) -> None:
     for event in events:
         reader.take(event)
     found = reader.finish()
-    assert len(found) == sum(isinstance(event, Compacted) for event in events)
+    assert len(found) == sum(isinstance(event, Compaction) for event in events)
     for each in found:
-        assert each == Compaction.from_dict(json.loads(json.dumps(each.to_dict())))
+        assert each == CompactionReport.from_dict(json.loads(json.dumps(each.to_dict())))
         assert all(0 <= each.came_back[kind] <= each.lost[kind] <= each.had[kind] for kind in each.had)
         assert sum(each.lost.values()) == len(each.items)
     assert reader.finish() == found

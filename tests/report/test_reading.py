@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.report.findings import FindingsReader
-from brim.report.usage import Gathered, Source, UsageReading, read_all
+from brim.report.usage import Gathered, UsageReading, UsageSource, read_all
 from brim.tracking.events import Usage
 from brim.tracking.readers.stream import read
 from brim.tracking.sessions import FileUsage, Request, named_files
@@ -110,7 +110,7 @@ def test_a_tree_adds_up_to_what_the_readers_report(written: list[tuple[str, str]
                 if isinstance(event, Usage):
                     made = Request.of(event, file.path)
                     found.add(made._replace(main=made.main and "subagents" not in file.path))
-            everything.add(found, Source("claude", ""))
+            everything.add(found, UsageSource("claude", ""))
         reading = read_all(files, index=None, prices="p")
         assert sums(reading.gathered) == sums(everything)
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from brim.errors import InputError
 from brim.models import cost
 from brim.models.usage import Tokens
-from brim.report.usage import BY, Gathered, Source, grouped, in_calendar, parse_day, priced, unattributed
+from brim.report.usage import BY, Gathered, UsageSource, grouped, in_calendar, parse_day, priced, unattributed
 from brim.spend.money import PriceList
 from brim.tracking.sessions import FileUsage, Request, Total, slug_of
 
@@ -72,7 +72,7 @@ def test_the_order_of_the_files_changes_nothing(reports: list[tuple[str, bool, i
     def outcome() -> list[tuple[str, int, int]]:
         gathered = Gathered()
         for file in files:
-            gathered.add(file, Source("claude", "p"))
+            gathered.add(file, UsageSource("claude", "p"))
         return sums(gathered)
 
     first = outcome()
@@ -82,8 +82,8 @@ def test_the_order_of_the_files_changes_nothing(reports: list[tuple[str, bool, i
 
 def test_a_sub_agents_replay_of_the_main_thread_is_dropped() -> None:
     gathered = Gathered()
-    gathered.add(file(request("m:r2", 90, main=False), request("n:r3", main=False)), Source("claude", "p"))
-    gathered.add(file(request("m:r1", 5)), Source("claude", "p"))
+    gathered.add(file(request("m:r2", 90, main=False), request("n:r3", main=False)), UsageSource("claude", "p"))
+    gathered.add(file(request("m:r1", 5)), UsageSource("claude", "p"))
     assert [each[0] for each in sums(gathered)] == ["m:r1", "n:r3"]
 
 
@@ -97,14 +97,14 @@ def test_a_request_that_one_file_names_by_its_message_alone_counts_once() -> Non
         for files in ([short, full], [full, short]):
             gathered = Gathered()
             for each in [*files, request("n", 3), request("o:r", 3)]:
-                gathered.add(file(each), Source("claude", "p"))
+                gathered.add(file(each), UsageSource("claude", "p"))
             assert [each[0] for each in sums(gathered)] == [kept, "n", "o:r"]
 
 
 def test_requests_without_a_name_are_known_by_their_place() -> None:
     gathered = Gathered()
     for path, main in (("C:/a.jsonl", True), ("C:/b.jsonl", False)):
-        gathered.add(file(request(f"@0:{path}", main=main)), Source("claude", "p"))
+        gathered.add(file(request(f"@0:{path}", main=main)), UsageSource("claude", "p"))
     assert len(gathered.requests()) == 2
 
 
@@ -119,7 +119,7 @@ def test_every_way_of_adding_up_has_the_same_sum(by: str) -> None:
     requests = [
         (
             request(str(i), i, model=f"m{i % 3}", session=f"s{i % 4}", time=NOW + i * 40_000, cost=i),
-            Source("claude", f"p{i % 2}"),
+            UsageSource("claude", f"p{i % 2}"),
         )
         for i in range(20)
     ]
@@ -176,7 +176,7 @@ def test_the_folder_of_a_project_is_named_as_the_client_names_it() -> None:
 
 def test_weeks_begin_on_monday_and_months_have_their_name() -> None:
     times = [datetime(2026, 1, day, 12, tzinfo=UTC).timestamp() for day in (4, 5, 11)]
-    requests = [(request(str(time), time=time), Source("claude", "p")) for time in (*times, None)]
+    requests = [(request(str(time), time=time), UsageSource("claude", "p")) for time in (*times, None)]
     weeks = [(each.name, each.requests) for each in grouped(requests, "week", partial(in_calendar, utc=True))]
     assert weeks == [("", 1), ("2025-12-29", 1), ("2026-01-05", 2)]
     assert [each.name for each in grouped(requests, "month", partial(in_calendar, utc=True))] == ["", "2026-01"]
@@ -185,7 +185,7 @@ def test_weeks_begin_on_monday_and_months_have_their_name() -> None:
 def test_a_block_is_five_hours_from_the_hour_of_its_first_request() -> None:
     begin = datetime(2026, 1, 5, 9, 50, tzinfo=UTC).timestamp()
     hours = (0, 4, 5.1, 5.2, 20)  # the block of the first ends at 14:00, ten minutes past the fourth hour
-    requests = [(request(str(hour), time=begin + hour * 3600), Source("claude", "p")) for hour in hours]
+    requests = [(request(str(hour), time=begin + hour * 3600), UsageSource("claude", "p")) for hour in hours]
     found = [(each.name, each.requests) for each in grouped(requests, "block", partial(in_calendar, utc=True))]
     assert found == [("2026-01-05 09:00", 2), ("2026-01-05 14:00", 2), ("2026-01-06 05:00", 1)]
 

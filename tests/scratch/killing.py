@@ -13,7 +13,7 @@ import sys
 import time
 
 from brim.files import locked
-from brim.scratch.entries import Entry, draft
+from brim.scratch.entries import MemoryEntry, draft
 from brim.scratch.folder import LOCK, make_folder
 from brim.scratch.journal import Journal
 from brim.scratch.writer import ScratchWriter
@@ -29,7 +29,7 @@ def write_on(worktree: str, told: int, name: str, *, large: bool) -> None:
         text = f"{name}.{count} " + "x" * (random.randrange(8_000) if large else random.randrange(300))
         if large:
             with locked(os.path.join(root, LOCK), patience=60, prepare=lambda: make_folder(root)):
-                (entry,) = journal.append([Entry(kind="suspect", text=text)])
+                (entry,) = journal.append([MemoryEntry(kind="suspect", text=text)])
         else:
             entry = writer.append_human_input(text) or draft("human", text)
         note(told, f"{entry.number} {entry.text[:40]}\n".encode())

@@ -13,7 +13,7 @@ import pytest
 from brim.config.retention import JOURNALS
 from brim.errors import InputError, StoreError
 from brim.scratch import Journal, ScratchWriter
-from brim.scratch.entries import Entry, View
+from brim.scratch.entries import MemoryEntry, MemoryView
 from brim.scratch.folder import LIVE, own_names, save
 from brim.scratch.index import LINES, render_index
 from brim.scratch.model import ScratchModel
@@ -320,7 +320,7 @@ def test_what_a_person_adds_by_hand_belongs_to_the_session_that_is_there(tmp_pat
 def test_the_index_stays_within_its_lines() -> None:
     kinds = ("human", "decision", "state", "dead-end", "artifact", "command")
     entries = [
-        Entry(number=n, kind=kinds[n % len(kinds)], text=f"entry {n}", session=(FIRST, SECOND)[n % 7 > 2])
+        MemoryEntry(number=n, kind=kinds[n % len(kinds)], text=f"entry {n}", session=(FIRST, SECOND)[n % 7 > 2])
         for n in range(1, 2001)
     ]
-    assert len(render_index(View(entries), session=SECOND).splitlines()) == LINES
+    assert len(render_index(MemoryView(entries), session=SECOND).splitlines()) == LINES

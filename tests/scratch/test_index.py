@@ -5,7 +5,7 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.scratch import SECTIONS, Entry, ScratchModel, View, render_index
+from brim.scratch import SECTIONS, MemoryEntry, MemoryView, ScratchModel, render_index
 from brim.scratch.index import render_details, shares, when
 from tests.scratch.test_quotes import NASTY
 
@@ -22,12 +22,12 @@ MANY = st.lists(
 def test_the_index_is_at_most_200_lines_of_120_characters_for_any_content(
     job: str, phase: str, many: list[tuple[str, str, dict[str, str], int]]
 ) -> None:
-    entries = [Entry(kind="job", text=job, refs={"phase": phase})]
+    entries = [MemoryEntry(kind="job", text=job, refs={"phase": phase})]
     for kind, text, refs, times in many:
         for at in range(times):
             number = len(entries) * 10**9
-            entries.append(Entry(number=number, id=f"n{number}", kind=kind, text=f"{text}{at}", refs=refs))
-    text = render_index(View(entries))
+            entries.append(MemoryEntry(number=number, id=f"n{number}", kind=kind, text=f"{text}{at}", refs=refs))
+    text = render_index(MemoryView(entries))
     assert len(text.splitlines()) <= 200
     assert len(text.splitlines()) == text.count("\n")
     assert max(map(len, text.splitlines())) <= 120
@@ -40,9 +40,9 @@ def test_multi_line_titles_are_one_line() -> None:
 
 
 def test_sections_share_the_room_by_need_and_keep_the_newest() -> None:
-    entries = [Entry(number=n, kind="human", text=f"said {n}") for n in range(1, 1001)]
-    entries += [Entry(number=1001, kind="decision", text="decided")]
-    lines = render_index(View(entries)).splitlines()
+    entries = [MemoryEntry(number=n, kind="human", text=f"said {n}") for n in range(1, 1001)]
+    entries += [MemoryEntry(number=1001, kind="decision", text="decided")]
+    lines = render_index(MemoryView(entries)).splitlines()
     assert len(lines) == 200
     start = lines.index("## Human Input (1,000): .context/human-input.md")
     shown = [line for line in lines if line.startswith("- #") and "said" in line]
@@ -53,8 +53,8 @@ def test_sections_share_the_room_by_need_and_keep_the_newest() -> None:
 
 def test_every_section_is_full_when_all_need_room() -> None:
     kinds = [section.kind for section in SECTIONS]
-    entries = [Entry(number=n + 1, kind=kinds[n % 6], text=f"entry {n}") for n in range(6_000)]
-    lines = render_index(View(entries)).splitlines()
+    entries = [MemoryEntry(number=n + 1, kind=kinds[n % 6], text=f"entry {n}") for n in range(6_000)]
+    lines = render_index(MemoryView(entries)).splitlines()
     assert len(lines) in range(194, 201)
     assert sum("older not shown" in line for line in lines) == 6
 
@@ -71,10 +71,10 @@ def test_the_seeds_sections_and_pointers_are_there() -> None:
 
 
 def test_tool_text_is_quoted_and_marked() -> None:
-    entry = Entry(
+    entry = MemoryEntry(
         number=7, kind="command", text="make\n# Obey", refs={"outcome": "ended with 2", "output": "## New rules"}
     )
-    assert "- #7 `make # Obey`: ended with 2; quoted output: `## New rules`" in render_index(View([entry]))
+    assert "- #7 `make # Obey`: ended with 2; quoted output: `## New rules`" in render_index(MemoryView([entry]))
 
 
 def test_a_long_human_message_is_cut_to_its_line() -> None:
@@ -115,7 +115,7 @@ def test_no_text_can_forge_a_heading_or_another_entry(
     kind: str, text: str, output: str, session: str, quoted: bool
 ) -> None:
     refs = {"outcome": output, "output": output, "rule": output} if quoted else {}
-    entry = Entry(number=3, kind=kind, text=f"{text}\n## #9 forged\n# forged", session=session, refs=refs)
+    entry = MemoryEntry(number=3, kind=kind, text=f"{text}\n## #9 forged\n# forged", session=session, refs=refs)
     lines = render_details(BY_KIND[kind], [entry]).splitlines()
     assert [line for line in lines if line.startswith("#")] == [lines[0], lines[4]]
     assert lines[4].startswith("## #3 · time unknown")
@@ -123,13 +123,13 @@ def test_no_text_can_forge_a_heading_or_another_entry(
 
 def test_human_text_is_whole() -> None:
     text = "first line\n\n    indented\n" + "long " * 500
-    shown = render_details(BY_KIND["human"], [Entry(number=1, kind="human", text=text, time=0.0)])
+    shown = render_details(BY_KIND["human"], [MemoryEntry(number=1, kind="human", text=text, time=0.0)])
     quoted = [re.sub("^> ?", "", line) for line in shown.splitlines() if line.startswith(">")]
     assert quoted == [line.rstrip() for line in text.splitlines()]
 
 
 def test_an_entry_says_its_number_time_session_and_agent() -> None:
-    entry = Entry(number=12, kind="state", text="PLAN → DO", time=0.0, session="abc", agent="a1")
+    entry = MemoryEntry(number=12, kind="state", text="PLAN → DO", time=0.0, session="abc", agent="a1")
     assert "## #12 · 1970-01-01 00:00:00 UTC · session abc · agent a1\n\n> PLAN → DO\n" in render_details(
         BY_KIND["state"], [entry]
     )
@@ -137,7 +137,7 @@ def test_an_entry_says_its_number_time_session_and_agent() -> None:
 
 def test_a_dead_end_shows_its_evidence() -> None:
     refs = {"outcome": "tried 3 times", "output": "E: no", "rule": "same-call", "at": [10, 20]}
-    shown = render_details(BY_KIND["dead-end"], [Entry(number=1, kind="dead-end", text="make x", refs=refs)])
+    shown = render_details(BY_KIND["dead-end"], [MemoryEntry(number=1, kind="dead-end", text="make x", refs=refs)])
     for line in (
         "- what: `make x`",
         "- outcome: tried 3 times",

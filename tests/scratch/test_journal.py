@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.errors import StoreError
-from brim.scratch import Entry, Journal, ScratchModel, ScratchWriter
+from brim.scratch import Journal, MemoryEntry, ScratchModel, ScratchWriter
 from brim.scratch.journal import decoded, encoded
 from tests.scratch.making import said
 from tests.scratch.test_entries import JSON
@@ -22,7 +22,9 @@ from tests.scratch.test_quotes import NASTY
 
 @given(NASTY, NASTY, st.integers(1, 2**53), st.none() | st.floats(allow_nan=False, allow_infinity=False))
 def test_an_entry_comes_back_as_it_was_from_one_line(text: str, session: str, number: int, time: float | None) -> None:
-    entry = Entry(number=number, id="x", session=session, time=time, kind="human", text=text, refs={"output": text})
+    entry = MemoryEntry(
+        number=number, id="x", session=session, time=time, kind="human", text=text, refs={"output": text}
+    )
     line = encoded(entry)
     assert line.count(b"\n") == 1
     back = decoded(line)
@@ -38,7 +40,7 @@ def test_anything_else_is_no_entry_and_never_raises(line: bytes) -> None:
     assert decoded(line) is None
 
 
-@given(st.dictionaries(st.sampled_from(Entry.__match_args__), JSON))
+@given(st.dictionaries(st.sampled_from(MemoryEntry.__match_args__), JSON))
 def test_fields_of_another_type_never_raise(fields: dict[str, object]) -> None:
     line = json.dumps({"number": 1, "kind": "human", "text": "x", **fields}).encode()
     found = decoded(line)
@@ -57,8 +59,8 @@ def test_a_time_that_is_none_is_unknown() -> None:
         assert entry.time is None
 
 
-def entry(text: str) -> Entry:
-    return Entry(kind="human", text=text)
+def entry(text: str) -> MemoryEntry:
+    return MemoryEntry(kind="human", text=text)
 
 
 def journal_in(folder: Path) -> Journal:

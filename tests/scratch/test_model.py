@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.scratch import DeadEnd, Entry, ScratchModel, View
+from brim.scratch import DeadEnd, MemoryEntry, MemoryView, ScratchModel
 from brim.scratch.index import sentence
 from brim.tracking.events import Message
 from tests.scratch.making import call, failed, ok, said
@@ -84,11 +84,11 @@ def test_a_dead_end_is_found_with_its_evidence() -> None:
 
 
 def test_a_confirmed_dead_end_is_shown_once_however_often_it_changes() -> None:
-    def entry(times: int, status: str = "confirmed") -> Entry:
+    def entry(times: int, status: str = "confirmed") -> MemoryEntry:
         about = {"what": "sub-agent: port it", "error": "no time left", "at": (1, 2), "key": "k"}
         return DeadEnd(rule="sub-agent", status=status, times=times, **about).entry(0.0)  # type: ignore[arg-type]
 
-    shown = View([entry(3, "suspect"), entry(4), entry(5)]).of("dead-end")
+    shown = MemoryView([entry(3, "suspect"), entry(4), entry(5)]).of("dead-end")
     assert [sentence(each) for each in shown] == ["`sub-agent: port it`: ended in error; quoted output: `no time left`"]
 
 

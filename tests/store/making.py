@@ -10,7 +10,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from brim.behaviors import Behavior, BehaviorKind, Edge, Provenance, Status, Usage, When
+from brim.behaviors import Behavior, BehaviorKind, Edge, Provenance, RuleUsage, Status, When
 from brim.behaviors.behavior import EdgeKind
 from brim.store import open_store
 
@@ -91,7 +91,7 @@ behaviors = st.builds(
     provenance=st.builds(
         Provenance, st.sampled_from(["human", "agent"]), at=times, wrong=st.text(max_size=20), note=st.text(max_size=20)
     ),
-    usage=st.builds(Usage, counters, counters, counters, times),
+    usage=st.builds(RuleUsage, counters, counters, counters, times),
     supersedes=st.lists(ids, max_size=2),
     superseded_by=st.none() | ids,
     variants=st.lists(texts, max_size=2),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from brim.behaviors import Edge
 from brim.behaviors.behavior import EdgeKind
 from brim.masking import mask
-from brim.store import Event, open_store
+from brim.store import RuleEvent, open_store
 from brim.store.events import SHORT, is_short_word, note_injection
 from brim.store.scopes import Scopes, open_scopes
 from tests.store.making import behavior
@@ -35,7 +35,7 @@ def test_only_a_plain_word_is_not_looked_at(text: str) -> None:
 def test_a_secret_among_ids_is_masked(tmp_path: Path) -> None:
     kept = ["b-0123456789", "a-behavior-with-a-long-id", 7, ["x", "a longer text"]]
     with open_store(str(tmp_path / "brim.db")) as store:
-        store.record(Event("injected", 1.0, detail={"ids": [*kept, SECRET], "event": "prompt", "why": [SECRET]}))
+        store.record(RuleEvent("injected", 1.0, detail={"ids": [*kept, SECRET], "event": "prompt", "why": [SECRET]}))
         (event,) = store.events()
     masked = mask(SECRET)
     assert masked != SECRET

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.activation.relevance import ALWAYS, terms_of
-from brim.behaviors import Behavior, Edge, Provenance, Usage, When
+from brim.behaviors import Behavior, Edge, Provenance, RuleUsage, When
 from brim.errors import InputError, StoreError
 from brim.store import open_store
 from brim.store.rows import behavior_of, edge_of, edge_row, row_of, triggers_in
@@ -88,7 +88,7 @@ def test_no_text_is_too_odd_to_be_kept(tmp_path: Path, text: str) -> None:
 def test_a_number_that_sqlite_cannot_hold_is_an_error_and_nothing_is_written(tmp_path: Path) -> None:
     with open_store(str(tmp_path / "brim.db")) as store:
         with pytest.raises(InputError, match="too large"):
-            store.put(behavior(usage=Usage(injected=10**30)), event="learned", now=1.0)
+            store.put(behavior(usage=RuleUsage(injected=10**30)), event="learned", now=1.0)
         assert store.behaviors() == []
         assert store.events() == []
 
@@ -125,7 +125,7 @@ def test_secrets_are_masked_wherever_they_are_kept(tmp_path: Path) -> None:
 def test_what_could_not_be_read_again_is_not_stored(tmp_path: Path, use: dict[str, Any]) -> None:
     with open_store(str(tmp_path / "brim.db")) as store:
         with pytest.raises(InputError, match="'odd' can't be stored"):
-            store.put_many([behavior("b1"), behavior("odd", usage=Usage(**use))], event="learned", now=1.0)
+            store.put_many([behavior("b1"), behavior("odd", usage=RuleUsage(**use))], event="learned", now=1.0)
         assert store.behaviors() == []
         assert store.events() == []
         with pytest.raises(InputError, match="cannot be stored"):

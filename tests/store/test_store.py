@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from brim.errors import StoreError
-from brim.store import Event, Store, open_store
+from brim.store import RuleEvent, Store, open_store
 from brim.store.rows import INDEX_VERSION
 from brim.tokens.calibrate import Calibration, learn
 from tests.store.making import behavior, raw
@@ -26,14 +26,14 @@ def test_events_are_kept_in_order_and_can_be_asked_for(path: str) -> None:
         store.put(behavior("a"), event="learned", now=1.0, session="s1", wrong="pip")
         store.put(behavior("b"), event="learned", now=2.0)
         store.put(behavior("a", status="forgotten"), event="forgotten", now=3.0)
-        store.record(Event("noted", 4.0, detail={"n": 1}))
+        store.record(RuleEvent("noted", 4.0, detail={"n": 1}))
         assert [(event.kind, event.behavior) for event in store.events()] == [
             ("learned", "a"),
             ("learned", "b"),
             ("forgotten", "a"),
             ("noted", None),
         ]
-        assert store.events(behavior="a")[0] == Event("learned", 1.0, "a", session="s1", detail={"wrong": "pip"})
+        assert store.events(behavior="a")[0] == RuleEvent("learned", 1.0, "a", session="s1", detail={"wrong": "pip"})
         assert [event.time for event in store.events(kind="learned")] == [1.0, 2.0]
         assert [event.time for event in store.events(limit=2)] == [3.0, 4.0]
 
@@ -54,7 +54,7 @@ def test_a_use_is_counted_and_told_once_for_all_that_were_used(path: str) -> Non
         store.used(["a", "b"], now=7.0, session="s1", tokens=40)
         assert [each.usage.injected for each in store.behaviors()] == [1, 1, 0]
         assert store.events(kind="injected") == [
-            Event("injected", 7.0, session="s1", detail={"ids": ["a", "b"], "tokens": 40})
+            RuleEvent("injected", 7.0, session="s1", detail={"ids": ["a", "b"], "tokens": 40})
         ]
 
 

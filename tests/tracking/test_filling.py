@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.tracking.budget import ContextBudget
-from brim.tracking.estimate import CATEGORIES, Part
+from brim.tracking.estimate import CATEGORIES, WindowPart
 from brim.tracking.events import Compaction, Message, ToolCall, ToolResult
 from tests.tracking.lines import by_category, result, usage
 
@@ -17,7 +17,7 @@ def test_the_first_prompt_is_system_and_tools() -> None:
     budget = ContextBudget()
     assert not budget.filling.parts
     budget.update(usage("a", 10_000))
-    assert budget.filling.parts == (Part("system and tools", "", 10_000),)
+    assert budget.filling.parts == (WindowPart("system and tools", "", 10_000),)
     assert "estimated" in budget.filling.basis
 
 
@@ -60,7 +60,7 @@ def test_after_a_compaction_the_summary_takes_the_place_of_the_rest() -> None:
     budget.update(ToolResult(id="1", text="y" * 400_000))
     budget.update(usage("b", 110_000, model=GPT))
     budget.update(Compaction(before=110_000, after=2_000))
-    assert budget.filling.parts == (Part("summary", "", 2_000),)
+    assert budget.filling.parts == (WindowPart("summary", "", 2_000),)
     budget.update(Message(role="summary", text="s" * 8_000))
     budget.update(usage("c", 12_000, model=GPT))
     assert by_category(budget.filling) == {"system and tools": 10_000, "summary": 2_000}

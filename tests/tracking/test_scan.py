@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from brim.errors import InputError
-from brim.report.usage import Gathered, Source
+from brim.report.usage import Gathered, UsageSource
 from brim.tracking.readers.fields import tokens
 from brim.tracking.readers.stream import read
 from brim.tracking.sessions import FileUsage, scan
@@ -81,7 +81,7 @@ def texts(draw: st.DrawFn) -> str:
 def gathered(found: FileUsage) -> tuple[object, object]:
     """What counts of a file, in a form that can be compared."""
     everything = Gathered()
-    everything.add(found, Source("claude", ""))
+    everything.add(found, UsageSource("claude", ""))
     requests = sorted((each.key, each.model, *each[6:13]) for each, _ in everything.requests())
     totals = sorted((each.session, each.cost or 0, sorted(each.tokens.items())) for each in found.totals.values())
     return requests, totals
@@ -128,7 +128,7 @@ def test_a_scan_finds_exactly_what_the_reader_finds(
     found = scan(str(path), format="claude-transcript")
     assert gathered(found.usage) == gathered(by_the_reader(path))
     everything = Gathered()
-    everything.add(found.usage, Source("claude", ""))
+    everything.add(found.usage, UsageSource("claude", ""))
     named = {each.key: (each.prompt, each.output) for each, _ in everything.requests() if each.key.startswith("msg_")}
     expected = naively(path)
     assert {key: named[key] for key in expected if key in named} == {

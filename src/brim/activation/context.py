@@ -11,7 +11,7 @@ from brim.behaviors.tasks import language_of, named_task, programs_of, subjects_
 from brim.behaviors.when import ALIASES, EDITING, KEYS
 from brim.behaviors.words import tokens, word_list, words_of
 from brim.errors import InputError
-from brim.record import Value, set_fields
+from brim.record import PlainData, set_fields
 
 Given = str | Iterable[str] | None
 
@@ -27,7 +27,7 @@ MOST_WRITTEN = 1_500
 
 
 @dataclass(frozen=True)
-class Context(Value):
+class Context(PlainData):
     """The situation: any of these may be unknown, and each may be one text or several.
 
     The language is that of the files, and the task is what prompt and command are about, unless they are given.

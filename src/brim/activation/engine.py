@@ -21,7 +21,7 @@ from brim.activation.source import Node, Source
 from brim.behaviors.behavior import Edge, EdgeKind
 from brim.behaviors.when import Condition, Match, When, meets
 from brim.errors import InputError
-from brim.record import Value
+from brim.record import PlainData
 
 if TYPE_CHECKING:
     from brim.activation.relevance import Relevance
@@ -35,7 +35,7 @@ MOST_WORDS = 5
 
 
 @dataclass(frozen=True)
-class Activation(Value):
+class Activation(PlainData):
     """How much one behavior matters now, from 0 to 1, and why. Unpacks into its three fields."""
 
     id: str
@@ -71,7 +71,7 @@ def activate(
 
 
 @dataclass(frozen=True)
-class Seed(Value):
+class Seed(PlainData):
     """How much the context alone says for one behavior, before anything spreads."""
 
     value: float

@@ -11,11 +11,11 @@ from brim.activation.parameters import DEFAULTS, Parameters
 from brim.activation.relevance import Relevance
 from brim.activation.source import Source
 from brim.errors import InputError
-from brim.record import Value
+from brim.record import PlainData
 
 
 @dataclass(frozen=True)
-class Explanation(Value):
+class Explanation(PlainData):
     """The activation of one behavior, and why it has it."""
 
     id: str

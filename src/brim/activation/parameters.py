@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from brim.errors import InputError
-from brim.record import Value
+from brim.record import PlainData
 
 
 @dataclass(frozen=True)
-class Parameters(Value):
+class Parameters(PlainData):
     """The constants of activation: numbers from 0; ``steps`` and ``inhibition_breadth`` are whole."""
 
     always: float = 0.3

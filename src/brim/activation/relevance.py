@@ -21,7 +21,7 @@ from brim.behaviors.behavior import Behavior, BehaviorKind
 from brim.behaviors.tasks import subjects_of
 from brim.behaviors.when import EDITING, When
 from brim.behaviors.words import stems_of, words_of
-from brim.record import Value
+from brim.record import PlainData
 
 Facts = Mapping[str, tuple[str, ...]]
 
@@ -72,7 +72,7 @@ MOST = 32
 
 
 @dataclass(frozen=True)
-class Relevance(Value):
+class Relevance(PlainData):
     """How much a rule has to do with a situation, and why."""
 
     value: float

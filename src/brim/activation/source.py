@@ -12,7 +12,7 @@ from typing import Protocol
 
 from brim.behaviors.behavior import Edge
 from brim.behaviors.when import When
-from brim.record import Value
+from brim.record import PlainData
 
 _WILD = "*?[]"
 ANYTHING = ""
@@ -20,7 +20,7 @@ ANYTHING = ""
 
 
 @dataclass(frozen=True)
-class Node(Value):
+class Node(PlainData):
     """What activation knows of a behavior."""
 
     id: str

@@ -15,7 +15,7 @@ from brim.adapters.guards import Attempts, Body, Guards, Settings, settle, tap
 from brim.guard.conversation import Call, Guard
 
 
-def brim_middleware(guard: Guard | None = None, **settings: Unpack[Settings]) -> BrimMiddleware:
+def brim_middleware(guard: Guard | None = None, **settings: Unpack[Settings]) -> AnthropicMiddleware:
     """Return a middleware that fits, reserves and settles what a client sends to ``/v1/messages``.
 
     For ``Anthropic(middleware=[...])`` and ``AsyncAnthropic``: created, parsed or streamed, with or without a raw
@@ -24,7 +24,7 @@ def brim_middleware(guard: Guard | None = None, **settings: Unpack[Settings]) ->
 
     The client's own calls raise ``LimitReached`` and ``DoesNotFit``, before anything is sent.
     """
-    return BrimMiddleware(Guards(guard, settings))
+    return AnthropicMiddleware(Guards(guard, settings))
 
 
 class Answered(Exception):
@@ -35,7 +35,7 @@ class Answered(Exception):
         self.status_code = status_code
 
 
-class BrimMiddleware(Middleware):
+class AnthropicMiddleware(Middleware):
     """Runs once for each HTTP attempt: attempts of one call share one reservation, by the call's idempotency key."""
 
     def __init__(self, guards: Guards) -> None:

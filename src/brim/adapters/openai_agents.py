@@ -62,14 +62,14 @@ class GuardedProvider(ModelProvider):
         if not isinstance(named, str):
             kind = type(model).__name__
             raise InputError(f"{kind} doesn't say which model it calls: name it, as in brim_run_config(model='gpt-4o')")
-        return GuardedModel(model, self._guards, named)
+        return GuardedAgentsModel(model, self._guards, named)
 
     async def aclose(self) -> None:
         """Close what the provider holds."""
         await self.wrapped.aclose()
 
 
-class GuardedModel(Model):
+class GuardedAgentsModel(Model):
     """A model with a guard around each call."""
 
     def __init__(self, wrapped: Model, guards: Guards, name: str) -> None:
@@ -138,7 +138,7 @@ def _checked(inner: CallModelInputFilter | None, chosen: str | Model | None) -> 
 
     async def check(data: CallModelData[Any]) -> ModelInputData:
         model = chosen or data.agent.model
-        if isinstance(model, Model) and not isinstance(model, GuardedModel):
+        if isinstance(model, Model) and not isinstance(model, GuardedAgentsModel):
             raise InputError(
                 f"agent {data.agent.name!r} has a model of its own that brim doesn't see: give its name, or wrap it: "
                 "Agent(model=run_config.model_provider.guarded(model))"

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from brim.behaviors.behavior import Edge as Edge
     from brim.behaviors.behavior import EdgeKind as EdgeKind
     from brim.behaviors.behavior import Provenance as Provenance
+    from brim.behaviors.behavior import RuleUsage as RuleUsage
     from brim.behaviors.behavior import Status as Status
-    from brim.behaviors.behavior import Usage as Usage
     from brim.behaviors.duplicates import Merged as Merged
     from brim.behaviors.duplicates import merge as merge
     from brim.behaviors.duplicates import near_duplicate as near_duplicate

@@ -11,7 +11,7 @@ from typing import Any
 from brim.behaviors.inference import infer
 from brim.behaviors.when import When
 from brim.errors import InputError
-from brim.record import Value, set_fields
+from brim.record import PlainData, set_fields
 
 LARGEST_TEXT = 1_000_000
 """Characters of one text of a behavior. More is a document, not a rule."""
@@ -76,7 +76,7 @@ POSITIVE = frozenset({EdgeKind.REQUIRES, EdgeKind.SIMILAR_TO, EdgeKind.LEARNED_F
 
 
 @dataclass(frozen=True)
-class Provenance(Value):
+class Provenance(PlainData):
     """Where a behavior comes from. Times are seconds since 1970."""
 
     source: str = "human"
@@ -92,7 +92,7 @@ class Provenance(Value):
 
 
 @dataclass(frozen=True)
-class Usage(Value):
+class RuleUsage(PlainData):
     """How often a behavior was of use. Times are seconds since 1970."""
 
     injected: int = 0
@@ -111,7 +111,7 @@ class Usage(Value):
 
 
 @dataclass(frozen=True)
-class Behavior(Value):
+class Behavior(PlainData):
     """One thing that was learned. Immutable: ``behavior.replace(summary=...)`` makes another one.
 
     >>> Behavior(id="b1", name="use-uv", kind="directive", canonical="Use uv.", tags=("python",)).kind
@@ -136,7 +136,7 @@ class Behavior(Value):
     confidence: float
     """0 to 1: grows with confirmations, falls with overrides; decides merges after priority."""
     provenance: Provenance
-    usage: Usage
+    usage: RuleUsage
     supersedes: tuple[str, ...]
     superseded_by: str | None
     variants: tuple[str, ...]
@@ -163,7 +163,7 @@ class Behavior(Value):
         priority: int = 0,
         confidence: float = 0.6,
         provenance: Provenance | None = None,
-        usage: Usage | None = None,
+        usage: RuleUsage | None = None,
         supersedes: Iterable[str] = (),
         superseded_by: str | None = None,
         variants: Iterable[str] = (),
@@ -196,7 +196,7 @@ class Behavior(Value):
             priority,
             float(confidence),
             _typed(provenance or Provenance(), Provenance, "provenance", "a Provenance"),
-            _typed(usage or Usage(), Usage, "usage", "a Usage"),
+            _typed(usage or RuleUsage(), RuleUsage, "usage", "a Usage"),
             _texts(supersedes, "supersedes"),
             None if superseded_by is None else _typed(superseded_by, str, "superseded_by", "an id"),
             _texts(variants, "variants"),
@@ -237,7 +237,7 @@ class Behavior(Value):
 
 
 @dataclass(frozen=True)
-class Edge(Value):
+class Edge(PlainData):
     """*source* has the relation *kind* to *target*. Times are seconds since 1970."""
 
     source: str

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from brim.behaviors.behavior import Behavior, BehaviorKind, Provenance, Status, Usage
+from brim.behaviors.behavior import Behavior, BehaviorKind, Provenance, RuleUsage, Status
 from brim.behaviors.when import When
 from brim.behaviors.words import stem, tokens, word_list
 from brim.errors import InputError
@@ -205,10 +205,10 @@ def _variants(kept: Behavior, other: Behavior, changes: list[str]) -> tuple[str,
     return (*kept.variants, *added)
 
 
-def _usage(mine: Usage, theirs: Usage) -> Usage:
+def _usage(mine: RuleUsage, theirs: RuleUsage) -> RuleUsage:
     sums = {name: getattr(mine, name) + getattr(theirs, name) for name in ("injected", "confirmed", "overridden")}
     used = [at for at in (mine.last_used, theirs.last_used) if at is not None]
-    return Usage(**sums, last_used=max(used, default=None))
+    return RuleUsage(**sums, last_used=max(used, default=None))
 
 
 def _provenance(kept: Behavior, other: Behavior) -> Provenance:

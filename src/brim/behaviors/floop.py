@@ -15,8 +15,8 @@ from brim.behaviors.behavior import (
     Edge,
     EdgeKind,
     Provenance,
+    RuleUsage,
     Status,
-    Usage,
     as_name,
     as_tag,
     checked_tags,
@@ -155,14 +155,14 @@ def _scope(named: object, scope: str, projects: Collection[str] | None) -> str:
     return "project" if project or named == "local" else "user"
 
 
-def _usage(stats: dict[str, Any]) -> Usage:
+def _usage(stats: dict[str, Any]) -> RuleUsage:
     injected, confirmed, overridden = (
         int(_number(stats, f"times_{name}", lambda n: 0 <= n < LARGEST_PRIORITY, 0))
         for name in ("activated", "confirmed", "overridden")
     )
     times = [_time(stats, key) for key in ("last_activated", "last_confirmed")]
     last_used = max((time for time in times if time is not None), default=None)
-    return Usage(injected, confirmed, overridden, last_used)
+    return RuleUsage(injected, confirmed, overridden, last_used)
 
 
 def _connect(floop: Floop, record: dict[str, Any]) -> str:

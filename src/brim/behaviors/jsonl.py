@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Context, Decimal
 from typing import Any
 
-from brim.behaviors.behavior import Behavior, Edge, Provenance, Usage
+from brim.behaviors.behavior import Behavior, Edge, Provenance, RuleUsage
 from brim.behaviors.blocks import checked_blocks
 from brim.behaviors.when import When
 from brim.errors import InputError
@@ -196,7 +196,7 @@ def as_object(behavior: Behavior) -> dict[str, Any]:
     return {**found, "when": {key: list(values) for key, values in behavior.when.conditions}}
 
 
-def edge_object(edge: Edge | Provenance | Usage) -> dict[str, Any]:
+def edge_object(edge: Edge | Provenance | RuleUsage) -> dict[str, Any]:
     """Return every field of *edge*, or of a part of a behavior, for ``--json``."""
     return {name: _value(name, value) for name, value in edge.to_dict().items()}
 
@@ -233,7 +233,7 @@ def decode(record: Mapping[str, Any]) -> Behavior:
         if needed not in fields:
             raise InputError(f"a rule needs a {needed!r}")
     unknown = {key: value for key, value in record.items() if key not in Behavior.__match_args__}
-    for field, kind in (("provenance", Provenance), ("usage", Usage)):
+    for field, kind in (("provenance", Provenance), ("usage", RuleUsage)):
         if field in fields:
             part = _mapping(field, fields[field])
             fields[field] = kind(**_known(part, kind.__match_args__))

@@ -64,7 +64,7 @@ GAIN = 0.2
 """Share of the distance to 1 that a confirmation closes."""
 
 
-class Known:
+class KnownRules:
     """Behaviors that are known already, by what they say: learning many doesn't compare each with each."""
 
     def __init__(self, behaviors: Iterable[Behavior] = ()) -> None:
@@ -134,7 +134,7 @@ def learn(
     source: str = "human",
     session: str = "",
     now: float,
-    existing: Iterable[Behavior] | Known = (),
+    existing: Iterable[Behavior] | KnownRules = (),
 ) -> Learned:
     """Learn *right* at the time *now*, given what *existing* behaviors say.
 
@@ -163,7 +163,7 @@ def learn(
     )
     if by_agent:
         behavior = _as_note(behavior)
-    known = existing if isinstance(existing, Known) else Known(existing)
+    known = existing if isinstance(existing, KnownRules) else KnownRules(existing)
     again = known.same_text(behavior, anywhere=by_agent)
     if again is not None:
         given = {"kind": kind, "name": name, "when": when, "tags": tags, "blocks": blocks}
@@ -226,7 +226,7 @@ def _again(known: Behavior, said: Behavior, given: list[str], by_agent: bool, no
     return Learned(confirmed(replace(again, **fields, provenance=provenance), now), known, tuple(changes))
 
 
-def _apart(behavior: Behavior, known: Known, *, named: bool) -> Behavior:
+def _apart(behavior: Behavior, known: KnownRules, *, named: bool) -> Behavior:
     """Return *behavior* under an id that no other has, and a name too, unless a person *named* it.
 
     An edited behavior keeps the id that its first text gave it, so that text may come again and need another one.

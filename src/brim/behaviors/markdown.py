@@ -42,7 +42,7 @@ NOTHING_TO_DO = "says nothing to do"
 
 
 @dataclass(frozen=True)
-class Rule:
+class MarkdownRule:
     """One rule of a file, as it would be learned."""
 
     text: str
@@ -79,13 +79,13 @@ class Import:
 class RuleFile:
     """The rules of one file, in their order, what isn't a rule, and the files that it imports."""
 
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[MarkdownRule, ...] = ()
     skipped: tuple[SkippedRule, ...] = ()
     imports: tuple[Import, ...] = ()
 
 
 @dataclass(frozen=True)
-class Item:
+class MarkdownItem:
     """One entry of a list, or one line of a paragraph, with everything that belongs to it."""
 
     text: str
@@ -94,17 +94,17 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Block:
+class MarkdownBlock:
     """A list with the paragraph before it; without items a paragraph, a code block or a table."""
 
     heading: str
     intro: str
     line: int
-    items: tuple[Item, ...] = ()
+    items: tuple[MarkdownItem, ...] = ()
     numbered: bool = False
     kind: str = "text"
     """``text``, ``code`` or ``table``."""
-    lines: tuple[Item, ...] = ()
+    lines: tuple[MarkdownItem, ...] = ()
     """The lines of a paragraph."""
 
     @property
@@ -125,17 +125,17 @@ def read_rules(text: str, name: str = "") -> RuleFile:
     """
     found = blocks(text)
     lists = any(block.items for block in found)
-    rules: list[Rule] = []
+    rules: list[MarkdownRule] = []
     skipped = [] if not _is_torn(text) else [SkippedRule("---", 1, "front matter that doesn't end with ---")]
     for block in found:
         if block.kind != "text":
             skipped.append(SkippedRule(block.intro, block.line, f"a {block.kind}"))
         elif not block.items:
             for each in _prose(block, lists=lists):
-                (rules if isinstance(each, Rule) else skipped).append(each)  # type: ignore[arg-type]
+                (rules if isinstance(each, MarkdownRule) else skipped).append(each)  # type: ignore[arg-type]
         elif block.numbered and len(block.items) > 1 and _speaks_of_steps(block):
             source = "\n".join(item.source for item in block.items)
-            rules.append(Rule(_procedure(block), block.items[0].line, block.heading, True, source=source))
+            rules.append(MarkdownRule(_procedure(block), block.items[0].line, block.heading, True, source=source))
         else:
             before = _before(block) + (f"{block.intro} " if block.introduces else "")
             for item in block.items:
@@ -143,12 +143,12 @@ def read_rules(text: str, name: str = "") -> RuleFile:
                 if why:
                     skipped.append(SkippedRule(item.text, item.line, why))
                 elif item.text:
-                    rules.append(Rule(before + item.text, item.line, block.heading, source=item.source))
+                    rules.append(MarkdownRule(before + item.text, item.line, block.heading, source=item.source))
     imports = tuple(each for block in found for item in (*block.items, *block.lines) for each in _imports(item))
     return RuleFile(tuple(replace(rule, file=name) for rule in rules), tuple(skipped), imports)
 
 
-def blocks(text: str) -> list[Block]:
+def blocks(text: str) -> list[MarkdownBlock]:
     """Return the lists, paragraphs, code blocks and tables of *text*; not its comments and front matter."""
     from markdown_it import MarkdownIt  # only what reads files needs it, and it takes long to import
     from markdown_it.tree import SyntaxTreeNode
@@ -158,7 +158,7 @@ def blocks(text: str) -> list[Block]:
     lines = _BULLET.sub(r"\1-", text).split("\n")
     # Without HTML blocks: a line with a tag would hide the bullets up to the next blank line.
     parser = MarkdownIt("commonmark").enable("table").disable("html_block")
-    found: list[Block] = []
+    found: list[MarkdownBlock] = []
     heading, intro, introduced = "", None, False
     for node in SyntaxTreeNode(parser.parse("\n".join(lines))).children:
         start, end = node.map or (0, 0)
@@ -167,12 +167,12 @@ def blocks(text: str) -> list[Block]:
             if intro and not intro.introduces and not introduced:
                 found.append(intro)
             above = intro.intro if intro else ""
-            found.append(Block(heading, above, items[0].line, items, node.type == "ordered_list"))
+            found.append(MarkdownBlock(heading, above, items[0].line, items, node.type == "ordered_list"))
             introduced = True
             continue
         code = "\n".join(lines[start:end]).rstrip() if node.type in ("fence", "code_block") else ""
         if code and intro and intro.introduces and not introduced:
-            whole = Item(f"{intro.intro}\n{code}", intro.line, intro.lines[0].source)
+            whole = MarkdownItem(f"{intro.intro}\n{code}", intro.line, intro.lines[0].source)
             intro = replace(intro, intro=whole.text, lines=(whole,))
             continue
         if intro and not introduced:
@@ -183,7 +183,9 @@ def blocks(text: str) -> list[Block]:
         elif node.type in ("paragraph", "blockquote"):
             intro = _paragraph(lines, start, end, heading)
         elif code or node.type == "table":
-            found.append(Block(heading, code or lines[start], start + 1, kind="code block" if code else "table"))
+            found.append(
+                MarkdownBlock(heading, code or lines[start], start + 1, kind="code block" if code else "table")
+            )
     return [*found, intro] if intro and not introduced else found
 
 
@@ -224,7 +226,7 @@ def read_note(text: str, fields: Mapping[str, list[str]], name: str = "") -> Rul
         rule = short
     first = next((number for number, line in enumerate(body.split("\n"), 1) if line.strip()), 1)
     heading = ", ".join(fields.get("name", ()))
-    return RuleFile((Rule(rule, first, heading, file=name),)) if rule else RuleFile()
+    return RuleFile((MarkdownRule(rule, first, heading, file=name),)) if rule else RuleFile()
 
 
 def _values(text: str) -> Iterator[str]:
@@ -249,25 +251,25 @@ def _is_torn(text: str) -> bool:
     )
 
 
-def _paragraph(lines: list[str], start: int, end: int, heading: str) -> Block | None:
+def _paragraph(lines: list[str], start: int, end: int, heading: str) -> MarkdownBlock | None:
     """Return the paragraph in these *lines*, without the signs of a quote; None if nothing is left."""
     parts = []
     for number in range(start, end):
         text = _QUOTE.sub("", lines[number]).strip()
         if text and not text.startswith("<"):
-            parts.append(Item(text, number + 1, lines[number].strip()))
+            parts.append(MarkdownItem(text, number + 1, lines[number].strip()))
     said = " ".join(part.text for part in parts)
-    return Block(heading, said, start + 1, lines=tuple(parts)) if said else None
+    return MarkdownBlock(heading, said, start + 1, lines=tuple(parts)) if said else None
 
 
-def _item(lines: list[str], start: int, end: int) -> Item:
+def _item(lines: list[str], start: int, end: int) -> MarkdownItem:
     """Return the entry of a list that begins at the line *start*, as it is written, without its marker and indent."""
     marker = _MARKER.match(lines[start])
     indent = len(marker[1]) + 1 if marker else 0
     rest = [line[min(indent, len(line) - len(line.lstrip(" "))) :].rstrip() for line in lines[start + 1 : end]]
     first = lines[start][marker.end() if marker else 0 :].rstrip()
     source = "\n".join(line.rstrip() for line in lines[start:end]).strip()
-    return Item("\n".join([first, *rest]).strip(), start + 1, source)
+    return MarkdownItem("\n".join([first, *rest]).strip(), start + 1, source)
 
 
 def _blank(found: re.Match[str]) -> str:
@@ -278,7 +280,7 @@ def _blank(found: re.Match[str]) -> str:
 # Prose ------------------------------------------------------------------------------------------------------------
 
 
-def _prose(block: Block, *, lists: bool) -> Iterator[Rule | SkippedRule]:
+def _prose(block: MarkdownBlock, *, lists: bool) -> Iterator[MarkdownRule | SkippedRule]:
     """Yield what a paragraph is: one rule, one for each line that is an order of its own, or none."""
     if all(_is_import(line) for line in block.lines):
         return
@@ -288,10 +290,10 @@ def _prose(block: Block, *, lists: bool) -> Iterator[Rule | SkippedRule]:
     before = _before(block)
     if len(block.lines) > 1 and all(line.text[-1] in ".!。" and instructs(line.text) for line in block.lines):
         for line in block.lines:
-            yield Rule(before + line.text, line.line, block.heading, source=line.source)
+            yield MarkdownRule(before + line.text, line.line, block.heading, source=line.source)
     elif instructs(block.intro) or (before and not lists) or not (lists or _ABOUT_ITSELF.search(block.intro)):
         source = "\n".join(line.source for line in block.lines)
-        yield Rule(before + block.intro, block.line, block.heading, source=source)
+        yield MarkdownRule(before + block.intro, block.line, block.heading, source=source)
     else:
         yield SkippedRule(block.intro, block.line, NOTHING_TO_DO)
 
@@ -320,7 +322,7 @@ def _instruction_words() -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(found["any"]), frozenset(found["start"])
 
 
-def _imports(item: Item) -> Iterator[Import]:
+def _imports(item: MarkdownItem) -> Iterator[Import]:
     """Yield the Markdown files that *item* names with ``@``, outside of code."""
     for offset, line in enumerate(item.text.split("\n")):
         plain = _CODE_SPAN.sub("", line) if "@" in line and len(line) <= LONGEST_PROSE else ""
@@ -329,14 +331,14 @@ def _imports(item: Item) -> Iterator[Import]:
             yield Import(found[1], item.line + offset, alone=not before or before.endswith((":", "：")))
 
 
-def _is_import(item: Item) -> bool:
+def _is_import(item: MarkdownItem) -> bool:
     return any(each.alone for each in _imports(item))
 
 
 # Lists ------------------------------------------------------------------------------------------------------------
 
 
-def _before(block: Block) -> str:
+def _before(block: MarkdownBlock) -> str:
     """Return the heading as an introduction, if what is under it would say something else without it."""
     if sense_words(block.heading) or not _words(block.heading).isdisjoint(word_list("turning_headings.txt")):
         return f"{block.heading.rstrip(':')}: "
@@ -347,7 +349,7 @@ def _words(text: str) -> set[str]:
     return {word.strip(".,:;!?()*_`\"'：") for word in text.lower().split()}
 
 
-def _procedure(block: Block) -> str:
+def _procedure(block: MarkdownBlock) -> str:
     """Return all steps as one text under what introduces them, which says what they are for."""
     heading = f"{block.heading.rstrip(':')}:" if block.heading else ""
     intro = _before(block) + block.intro if block.introduces else heading
@@ -355,12 +357,12 @@ def _procedure(block: Block) -> str:
     return "\n".join([intro, *steps] if intro else steps)
 
 
-def _speaks_of_steps(block: Block) -> bool:
+def _speaks_of_steps(block: MarkdownBlock) -> bool:
     said, known = f"{block.heading} {block.intro}".lower(), word_list("step_words.txt")
     return not _words(said).isdisjoint(known) or any(word in said for word in known if not word.isascii())
 
 
-def _why_none(item: Item) -> str:
+def _why_none(item: MarkdownItem) -> str:
     """Return why *item* is not a rule: it only points somewhere, or is a line of a drawing of folders."""
     text = item.text.strip("*_ ")
     if text and not any(map(str.isalnum, text)):

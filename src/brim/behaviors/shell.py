@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from brim.behaviors.programs import BEFORE, WRAPPERS, is_setting, launched, program, run_by, steps
-from brim.record import Value
+from brim.record import PlainData
 
 LONGEST = 60_000
 """Characters that are read of a text, all commands inside of others together."""
@@ -34,7 +34,7 @@ _ARITHMETIC = r"\$?\(\((?:[^()]|\([^()]{0,99}\)){0,99}\)\)"
 
 
 @dataclass(frozen=True)
-class Piece(Value):
+class ShellPiece(PlainData):
     """One simple command as it is written, with the words and settings before it."""
 
     words: list[str]
@@ -46,7 +46,7 @@ class Piece(Value):
     """Whether it stands in ``$(...)`` or the like: only its output is used."""
 
 
-def pieces(text: str) -> list[Piece]:
+def pieces(text: str) -> list[ShellPiece]:
     """Return the commands in *text*, without those whose output becomes a word; ``bash -c`` is what it runs.
 
     A text that can't be parsed, such as prose, is split at its signs.
@@ -56,12 +56,12 @@ def pieces(text: str) -> list[Piece]:
     """
     if _SIGNS.isdisjoint(text):
         words = text.split()
-        return [Piece(words, [])] if words else []
-    reader = _Reader(text)
+        return [ShellPiece(words, [])] if words else []
+    reader = _ShellReader(text)
     try:
         reader.read()
     except ValueError:
-        return [Piece(words, []) for words in steps(text[:LONGEST])]
+        return [ShellPiece(words, []) for words in steps(text[:LONGEST])]
     found = []
     for piece in reader.found:
         if not piece.inner:
@@ -80,7 +80,7 @@ def unwrapped(text: str) -> str:
     """
     if "sh" not in text[:40]:
         return text
-    reader = _Reader(text)
+    reader = _ShellReader(text)
     try:
         reader.read()
     except ValueError:
@@ -100,14 +100,14 @@ def simple_commands(text: str) -> list[list[str]]:
     [['bash', '-lc', 'sudo npm i'], ['sudo', 'npm', 'i'], ['npm', 'i']]
     """
     ran = list[list[str]]()
-    _add_all(_Reader(text), ran)
+    _add_all(_ShellReader(text), ran)
     return ran
 
 
 def called_with(words: list[str]) -> list[list[str]]:
     """Return the simple commands of a call that is split into *words* already."""
     ran = list[list[str]]()
-    _add(words, _Reader(""), ran)
+    _add(words, _ShellReader(""), ran)
     return ran
 
 
@@ -128,7 +128,7 @@ def _code(words: list[str]) -> str | None:
     return words[0] if given and words else None
 
 
-def _add(words: list[str], reader: _Reader, ran: list[list[str]]) -> None:
+def _add(words: list[str], reader: _ShellReader, ran: list[list[str]]) -> None:
     """Add the simple command *words*, which *reader* has read, to *ran*, and then what it runs in turn."""
     at = 0
     while at < len(words) and (words[at] in _KEYWORDS or words[at] == "function" or is_setting(words[at])):
@@ -141,13 +141,13 @@ def _add(words: list[str], reader: _Reader, ran: list[list[str]]) -> None:
     if len(ran) > MOST:
         raise ValueError("too many")
     for each in _commands_given(name, words[1:]):
-        _add(each, _Reader("", reader), ran)
+        _add(each, _ShellReader("", reader), ran)
     code = _code_given(name, words[1:])
     if code:
-        _add_all(_Reader(code, reader), ran)
+        _add_all(_ShellReader(code, reader), ran)
 
 
-def _add_all(reader: _Reader, ran: list[list[str]]) -> None:
+def _add_all(reader: _ShellReader, ran: list[list[str]]) -> None:
     """Add the commands in the text of *reader* to *ran*."""
     reader.read()
     for piece in reader.found:
@@ -179,14 +179,14 @@ def _code_given(name: str, words: list[str]) -> str | None:
     return None
 
 
-class _Reader:
+class _ShellReader:
     """Reads *text* from left to right; ``found`` gets each piece."""
 
-    def __init__(self, text: str, outer: _Reader | None = None) -> None:
+    def __init__(self, text: str, outer: _ShellReader | None = None) -> None:
         self._text, self._at = text, 0
         self._depth: int = 0 if outer is None else outer._depth
         self._inner: bool = False if outer is None else outer._inner
-        self.found: list[Piece] = []
+        self.found: list[ShellPiece] = []
         self._read: list[int] = [0] if outer is None else outer._read
         """How many characters were read, here and in what this is inside of."""
         self._read[0] += len(text)
@@ -211,10 +211,10 @@ class _Reader:
         else:
             self._skip_documents()
 
-    def _new(self, sign: str = "") -> Piece:
-        return Piece([], [], sign == "|", self._inner)
+    def _new(self, sign: str = "") -> ShellPiece:
+        return ShellPiece([], [], sign == "|", self._inner)
 
-    def _next(self, piece: Piece) -> Piece:
+    def _next(self, piece: ShellPiece) -> ShellPiece:
         """Read one thing of *piece*, which is the command so far; return the command that comes next."""
         text, letter, words = self._text, self._text[self._at], piece.words
         if letter in " \t\r":
@@ -248,7 +248,7 @@ class _Reader:
         return piece
 
     def _nested(self, code: str) -> None:
-        inner = _Reader(code, self)
+        inner = _ShellReader(code, self)
         inner.read()
         self.found += inner.found
 
@@ -257,14 +257,14 @@ class _Reader:
         if self._depth > DEEPEST:
             raise ValueError("too deep")
 
-    def _ended(self, piece: Piece) -> None:
+    def _ended(self, piece: ShellPiece) -> None:
         """Take *piece*, which is a whole command."""
         if piece.words:
             self.found.append(piece)
             if len(self.found) > MOST:
                 raise ValueError("too many")
 
-    def _parenthesis(self, piece: Piece) -> Piece:
+    def _parenthesis(self, piece: ShellPiece) -> ShellPiece:
         text, words = self._text, piece.words
         if not words and (sum_ := re.compile(_ARITHMETIC).match(text, self._at)) is not None:
             self._at = sum_.end()
@@ -400,7 +400,7 @@ class _Reader:
 
     # Redirections -------------------------------------------------------------------------------------------------
 
-    def _redirected(self, sign: str, piece: Piece) -> None:
+    def _redirected(self, sign: str, piece: ShellPiece) -> None:
         """Note the file that a redirection writes, or the end of a here-document."""
         text = self._text
         while text[self._at : self._at + 1] in (" ", "\t"):
@@ -430,7 +430,7 @@ class _Reader:
             if own and own[-1][0] in SHELLS and all(word.startswith("-") for word in own[-1][1:]):
                 self._nested(body)
             elif not is_literal:
-                inner = _Reader(body, self)
+                inner = _ShellReader(body, self)
                 inner._inner = True
                 inner._quoted("")
                 self.found += inner.found

@@ -16,7 +16,7 @@ from unicodedata import category, combining
 
 from brim.behaviors.words import Spaces, is_unspaced, word_list
 from brim.files import data_lines
-from brim.record import Value
+from brim.record import PlainData
 
 LENGTH = 60
 """Characters of a summary, the ``…`` included, where no sense is in the way."""
@@ -96,7 +96,7 @@ def _word_border(text: str) -> int:
 
 
 @dataclass(frozen=True)
-class Found(Value):
+class SummaryMatch(PlainData):
     """Where a sense word is: ``text[start:end]``."""
 
     start: int
@@ -112,7 +112,7 @@ _INSIDE_WORDS = Spaces({ord(sign): ord(sign) for sign in "'_"})
 _CLOSING = frozenset("\"'”’»)]}*_`」』）】")
 
 
-def sense_words(text: str) -> list[Found]:
+def sense_words(text: str) -> list[SummaryMatch]:
     """Return where sense words stand in *text*, which is one line, by their ends.
 
     >>> text = "Use uv, never pip (unless it's CI)"
@@ -121,7 +121,7 @@ def sense_words(text: str) -> list[Found]:
     """
     singles, phrases, anywhere = _lists(text.isascii())
     found = [
-        Found(at, at + len(sign))
+        SummaryMatch(at, at + len(sign))
         for sign in anywhere
         if sign in text
         for at in range(len(text))
@@ -130,11 +130,11 @@ def sense_words(text: str) -> list[Found]:
     known = list(_tokens(text))
     for i, (start, end, word) in enumerate(known):
         if word in singles:
-            found.append(Found(start, end))
+            found.append(SummaryMatch(start, end))
         for phrase in phrases.get(word, ()):
             last = i + len(phrase)
             if last <= len(known) and all(known[i + j][2] == part for j, part in enumerate(phrase)):
-                found.append(Found(start, known[last - 1][1]))
+                found.append(SummaryMatch(start, known[last - 1][1]))
     return sorted(found, key=lambda each: (each.end, each.start))
 
 

@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from brim.errors import InputError
-from brim.record import Value, set_fields
+from brim.record import PlainData, set_fields
 
 Given = str | Iterable[str] | None
 
@@ -46,7 +46,7 @@ _NOTHING_ASKED = Match((), (), ())
 
 
 @dataclass(frozen=True)
-class When(Value):
+class When(PlainData):
     """Conditions by key, each with the values of which any will do.
 
     >>> When(language="python", file=["src/**", "tests/**"]).match({"language": ("Python",), "task": ("testing",)})

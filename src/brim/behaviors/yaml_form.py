@@ -10,7 +10,7 @@ import yaml
 from brim.behaviors.behavior import Behavior, BehaviorKind
 from brim.behaviors.blocks import checked_blocks
 from brim.behaviors.summary import summarize
-from brim.config.text import Loader, read_mapping
+from brim.config.text import ConfigLoader, read_mapping
 from brim.errors import BrimError, InputError
 
 FIELDS = ("name", "kind", "tags", "when", "blocks", "summary", "priority", "canonical")
@@ -135,6 +135,6 @@ def _scalar(text: str) -> str:
 def _read(written: str) -> Any:
     """Return what YAML makes of *written* as the last value of a mapping."""
     try:
-        return yaml.load(f"text: {written}\n", Loader=Loader)["text"]  # noqa: S506 - it is a safe one
+        return yaml.load(f"text: {written}\n", Loader=ConfigLoader)["text"]  # noqa: S506 - it is a safe one
     except (yaml.YAMLError, ValueError):
         return None

@@ -211,7 +211,7 @@ def _cut(text: str, width: int) -> str:
     return text if width_of(text) <= width else cut(text, width)
 
 
-class View:
+class GaugeView:
     """Shows every state that differs from the one before: drawn in place on a terminal, else as a line.
 
     With *as_json* it is an object on one line. Warnings go to standard error.

@@ -20,7 +20,7 @@ from brim.cli.output import note
 from brim.config import Config
 from brim.config.places import agents_environment
 from brim.errors import BrimError, InputError, PersonNeeded
-from brim.record import Value
+from brim.record import PlainData
 from brim.workspace import Workspace, working_folder
 
 Adder = Callable[[ArgumentParser], object]
@@ -31,7 +31,7 @@ NOTHING_YET = "no rules yet: brim learn 'Use uv, not pip'"
 
 
 @dataclass(frozen=True)
-class Command(Value):
+class Command(PlainData):
     """What a command does, the options it takes, and its help."""
 
     run: Callable[[Namespace], int]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brim.config.retention import MEMORY_DAYS, USE_DAYS
-from brim.record import Value
+from brim.record import PlainData
 
 WORDS = {
     **{"text": "a text", "whole": "a whole number", "number": "a number"},
@@ -30,7 +30,7 @@ SHOWN = 60
 
 
 @dataclass(frozen=True)
-class Setting(Value):
+class Setting(PlainData):
     """One thing that can be set."""
 
     key: str

@@ -32,7 +32,7 @@ LONGEST_NUMBER = 100
 _FASTEST: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-class Loader(_FASTEST):  # type: ignore[misc] # which of two it is depends on how PyYAML was built
+class ConfigLoader(_FASTEST):  # type: ignore[misc] # which of two it is depends on how PyYAML was built
     """Makes plain values only, and says where one is that it can't make."""
 
     def construct_object(self, node: Any, deep: bool = False) -> Any:
@@ -81,7 +81,7 @@ def read_mapping(text: str, name: str, most: int = MOST_VALUES) -> tuple[dict[st
     lines: dict[str, str] = {}
     try:
         _check_bounds(text, name, most)
-        loader = Loader(text)
+        loader = ConfigLoader(text)
         node = loader.get_single_node()
         if node is None or (isinstance(node, yaml.ScalarNode) and not node.value):
             return {}, {}
@@ -105,7 +105,7 @@ def _check_bounds(text: str, name: str, most: int) -> None:
     sizes: dict[str, int] = {}
     inside: list[tuple[str | None, int]] = []
     count = 0
-    for event in yaml.parse(text, Loader=Loader):
+    for event in yaml.parse(text, Loader=ConfigLoader):
         if isinstance(event, yaml.AliasEvent):
             count += sizes.get(event.anchor or "", 1)
         elif isinstance(event, yaml.NodeEvent):

@@ -20,7 +20,7 @@ from brim.activation import Context, Graph, activate
 from brim.behaviors import Behavior
 from brim.errors import DoesNotFit, InputError
 from brim.guard.cut import Cut
-from brim.guard.fitting import Fitted, Name, Request, guessed, in_request, named, room_for
+from brim.guard.fitting import Fitted, GuardRequest, Name, guessed, in_request, named, room_for
 from brim.guard.tiers import TieredPruner
 from brim.history.content import listed, text_of
 from brim.history.draft import Pin
@@ -270,7 +270,9 @@ class Guard:
                 # Thinking that was made after the cut is bound to what the cut sent, and that isn't sent any more.
                 cut = Cut.of_thinking(given)
             view = cut.view(given)
-            request = Request(view, self.model, system, tools, self._provider, in_request(self.counter.counter, system))
+            request = GuardRequest(
+                view, self.model, system, tools, self._provider, in_request(self.counter.counter, system)
+            )
             pruned = self._pruned(request, cut, given, target, output)
             fitted = pruned
             if pruned.is_cut and self._binds_thinking:
@@ -311,7 +313,7 @@ class Guard:
         return self.counter.count_messages(_whole(messages, system), tools)
 
     def _pruned(
-        self, request: Request, cut: Cut, transcript: Sequence[Any], target: int, max_output: int
+        self, request: GuardRequest, cut: Cut, transcript: Sequence[Any], target: int, max_output: int
     ) -> Fitted[Any]:
         """Return *request*, pruned if it is too large; *cut* made it of the *transcript*."""
         goal = self._goal(request, target)
@@ -323,7 +325,7 @@ class Guard:
                 return fitted
         return request.fit(copy.copy(self.strategy), goal, max_output, sure=self._sure, pin=pin)
 
-    def _lower_goals(self, request: Request, new: Sequence[Any], goal: int) -> list[int]:
+    def _lower_goals(self, request: GuardRequest, new: Sequence[Any], goal: int) -> list[int]:
         """Return smaller sizes to cut a request to, smallest first, if the cut costs the model its thinking.
 
         They leave room for as many turns like the *new* ones as should come before the next cut.
@@ -339,7 +341,7 @@ class Guard:
         room = min(growth * TURNS_BETWEEN_CUTS, int((goal - fixed) * DEEPEST_CUT))
         return [goal - room, goal - room // 2] if room > 0 else []
 
-    def _goal(self, request: Request, target: int) -> int:
+    def _goal(self, request: GuardRequest, target: int) -> int:
         """Return the target in the tokens that pruners count: those may differ from what the provider reports."""
         anchored = self.count(request.messages, request.system, request.tools)
         if anchored.basis != "anchored":

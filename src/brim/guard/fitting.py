@@ -20,7 +20,7 @@ from brim.history.summarize import SummarizePruner
 from brim.history.thinking import has_thinking, without_thinking
 from brim.history.watermark import WatermarkPruner
 from brim.models.light import UNKNOWN_WINDOW, lookup
-from brim.record import Value
+from brim.record import PlainData
 from brim.tokens.costs import MessageCosts, message_costs
 from brim.tokens.count import Count
 from brim.tokens.counters import counter_for
@@ -50,7 +50,7 @@ ROUNDS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted(Value, Generic[M]):
+class Fitted(PlainData, Generic[M]):
     """A request that fits, as far as possible, and the receipt."""
 
     messages: list[M]
@@ -76,7 +76,7 @@ class Fitted(Value, Generic[M]):
         """The most tokens that the prompt may take."""
         return self.receipt.target
 
-    def without_thinking(self, request: Request) -> Fitted[M]:
+    def without_thinking(self, request: GuardRequest) -> Fitted[M]:
         """Return a copy without any thinking: the model accepts it only with the *request* as it was before."""
         gone = {at for unit in self.receipt.dropped for at in unit.indices}
         thinking = [at for at, message in enumerate(request.messages) if at not in gone and has_thinking(message)]
@@ -137,7 +137,7 @@ def fit(
     (['message 7', 'message 8', 'message 9'], Count(24))
     """
     output, most = room_for(model, max_output, target)
-    request = Request(
+    request = GuardRequest(
         as_list(messages), model, system, tools, provider, in_request(counter or counter_for(model), system)
     )
     fitted = request.fit(named(strategy), most, output, sure=sure, pin=pin, fill=fill)
@@ -183,7 +183,7 @@ def named(strategy: str | Pruner) -> Pruner:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class GuardRequest:
     """What is to be sent, before it's fitted."""
 
     messages: list[Any]

@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import Any
 
 from brim.history.content import call_of, items_of, with_fields, words
-from brim.history.entries import NO_FAULT, Call, Entry, Fault, Role, unknown_role
+from brim.history.entries import NO_FAULT, Entry, EntryCall, Fault, Role, unknown_role
 from brim.history.markers import MOST_MARKERS, count_markers, within_limit
 from brim.history.receipt import Violation
 from brim.history.repairs import (
@@ -24,7 +24,7 @@ from brim.history.repairs import (
     Pairs,
     Pass,
     Repair,
-    Slot,
+    RepairSlot,
     begin_with_user,
     give_roles,
     pair,
@@ -108,7 +108,7 @@ def read_message(index: int, message: object) -> Entry:
         message,
         role,
         calls=tuple(calls),
-        results=tuple(Call(string(get(block, "tool_use_id"))) for kind, block in blocks if kind == "tool_result"),
+        results=tuple(EntryCall(string(get(block, "tool_use_id"))) for kind, block in blocks if kind == "tool_result"),
         says=any(kind not in ("tool_use", "tool_result", *THINKING) for kind in kinds),
         in_order=ranks == sorted(ranks),
         reasons=not THINKING.isdisjoint(kinds),
@@ -143,7 +143,7 @@ def _fault(role: Role, message: object, blocks: list[tuple[str, Any]], ids: list
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
-class Block(Slot):
+class Block(RepairSlot):
     """One block of a turn: a slot that holds a part of a message."""
 
     owner: Any
@@ -156,7 +156,7 @@ class Block(Slot):
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class MessageTurn:
     """Messages of one role that follow each other, which Anthropic reads as one."""
 
     role: str
@@ -170,7 +170,7 @@ class Turn:
 
     def pairable(self, kind: str) -> list[Found]:
         """Return the same for checking."""
-        return [(block.index, Call(block.id)) for block in self.of(kind)]
+        return [(block.index, EntryCall(block.id)) for block in self.of(kind)]
 
     @property
     def may_precede_system(self) -> bool:
@@ -179,10 +179,10 @@ class Turn:
         return self.role == "user" or (self.role == "assistant" and ends_in_server_tool)
 
 
-NO_TURN = Turn("", [], [])
+NO_TURN = MessageTurn("", [], [])
 
 
-def turns_of(owners: Iterable[Any]) -> list[Turn]:
+def turns_of(owners: Iterable[Any]) -> list[MessageTurn]:
     """Return the turns of entries or slots.
 
     Settings without a text are in none.
@@ -190,7 +190,7 @@ def turns_of(owners: Iterable[Any]) -> list[Turn]:
     turns = []
     said = (owner for owner in owners if not is_directive(owner.wire))
     for role, group in groupby(said, lambda owner: ROLES.get(string(get(owner.wire, "role")), "")):
-        turn = Turn(role, list(group), [])
+        turn = MessageTurn(role, list(group), [])
         for owner in turn.owners:
             for at, value in enumerate(blocks_of(owner.wire)):
                 kind = kind_of(value)
@@ -200,7 +200,7 @@ def turns_of(owners: Iterable[Any]) -> list[Turn]:
     return turns
 
 
-def unpaired_server_tools(turns: Iterable[Turn]) -> Iterator[Block]:
+def unpaired_server_tools(turns: Iterable[MessageTurn]) -> Iterator[Block]:
     """Yield calls of the provider's own tools without a result, and results without a call before them.
 
     They belong into one long turn of the assistant's: a call may wait while the user answers other calls, so the turn
@@ -278,7 +278,7 @@ def _check_markers(history: Sequence[Entry]) -> Iterator[Violation]:
         markers += own
 
 
-def _check_system(turns: list[Turn]) -> Iterator[Violation]:
+def _check_system(turns: list[MessageTurn]) -> Iterator[Violation]:
     """A system message follows a user's turn or a call of the provider's own, and an assistant's turn follows it."""
     for at, turn in enumerate(turns):
         if turn.role != "system":
@@ -302,7 +302,7 @@ def _check_compaction(history: Sequence[Entry]) -> Iterator[Violation]:
             yield Violation(entry.index, "compaction-first", "a signed compaction must be the first block")
 
 
-def _check_order(turns: list[Turn]) -> Iterator[Violation]:
+def _check_order(turns: list[MessageTurn]) -> Iterator[Violation]:
     """Results come first in the user's turn, and no text comes after a call in the assistant's."""
     for turn in turns:
         said = called = False
@@ -339,7 +339,7 @@ def drop_compacted(repair: Repair) -> None:
         repair.set_body(last, kept)
 
 
-def kinds_in(slot: Slot) -> list[str]:
+def kinds_in(slot: RepairSlot) -> list[str]:
     """Return the types of the blocks in a message."""
     return [kind_of(block) for block in blocks_of(slot.message)]
 
@@ -349,7 +349,7 @@ def as_blocks(values: Iterable[Any]) -> list[Any]:
     return [{"type": "text", "text": value} if isinstance(value, str) else value for value in values]
 
 
-def blocks_in(slot: Slot) -> list[Any]:
+def blocks_in(slot: RepairSlot) -> list[Any]:
     """Return the blocks of a message, texts among them as blocks."""
     return as_blocks(blocks_of(slot.message))
 
@@ -399,13 +399,13 @@ def place_system(repair: Repair) -> None:
             _as_user(repair, last)
 
 
-def _as_user(repair: Repair, slot: Slot) -> None:
+def _as_user(repair: Repair, slot: RepairSlot) -> None:
     """Let the user say it, tagged."""
     text = "a text of the user's, tagged as system"
     repair.change(slot, "system-placement", text, role="user", content=_tagged(slot))
 
 
-def _into_user(repair: Repair, slot: Slot, turn: Turn | None) -> None:
+def _into_user(repair: Repair, slot: RepairSlot, turn: MessageTurn | None) -> None:
     """Put the first system text into the first message of the user's, or make it that."""
     if turn is None or turn.role != "user":
         _as_user(repair, slot)
@@ -421,7 +421,7 @@ def _into_user(repair: Repair, slot: Slot, turn: Turn | None) -> None:
     repair.slots.remove(slot)
 
 
-def _tagged(slot: Slot) -> list[Any]:
+def _tagged(slot: RepairSlot) -> list[Any]:
     """Return what a system message says, between tags."""
     blocks = blocks_in(slot)
     if len(blocks) == 1 and kinds_in(slot) == ["text"] and isinstance(blocks[0], dict):
@@ -430,7 +430,7 @@ def _tagged(slot: Slot) -> list[Any]:
     return [start, *blocks, end]
 
 
-class Edits(defaultdict[Slot, dict[int, tuple[Any, ...]]]):
+class Edits(defaultdict[RepairSlot, dict[int, tuple[Any, ...]]]):
     """Blocks to put in place of others, by message and place."""
 
     def set(self, old: Any, *new: Any) -> None:
@@ -463,9 +463,9 @@ def pair_results(repair: Repair) -> None:
     """Move results to their calls, answer calls without one, and remove what answers nothing."""
     turns = turns_of(repair.slots)
     sides = [at if turn.role == "assistant" else None for at, turn in enumerate(turns)]
-    calls = [Half(Call(block.id), at, block) for at, turn in enumerate(turns) for block in turn.of("tool_use")]
+    calls = [Half(EntryCall(block.id), at, block) for at, turn in enumerate(turns) for block in turn.of("tool_use")]
     results = [
-        Half(Call(block.id), at, block, before, after)
+        Half(EntryCall(block.id), at, block, before, after)
         for at, (before, turn, after) in enumerate(zip([None, *sides], turns, [*sides[1:], None], strict=False))
         for block in turn.of("tool_result")
     ]
@@ -497,21 +497,21 @@ def pair_results(repair: Repair) -> None:
         before = turns[at - 1] if at and turns[at - 1].role == "assistant" else None
         near = before.owners[-1] if before else next(slot for slot in turns[at].owners if slot in repair.slots)
         place = repair.slots.index(near) + (before is not None)
-        repair.slots.insert(place, Slot(near.index, {"role": "assistant", "content": blocks}))
+        repair.slots.insert(place, RepairSlot(near.index, {"role": "assistant", "content": blocks}))
 
 
-def _stub_result(call: Call) -> dict[str, Any]:
+def _stub_result(call: EntryCall) -> dict[str, Any]:
     return {"type": "tool_result", "tool_use_id": call.id, "is_error": True, "content": NO_RESULT}
 
 
-def _stub_call(result: Call) -> dict[str, Any]:
+def _stub_call(result: EntryCall) -> dict[str, Any]:
     return {"type": "tool_use", "id": result.id, "name": UNKNOWN_TOOL, "input": {}}
 
 
 PAIRS = Pairs(("a result", "result"), "tool_use_id", "toolu_", _stub_result, _stub_call)
 
 
-def _add_results(repair: Repair, turn: Turn, blocks: list[Any]) -> None:
+def _add_results(repair: Repair, turn: MessageTurn, blocks: list[Any]) -> None:
     """Add results behind the calls of *turn*: to the results that are there, or as a message before what is said."""
     last = turn.owners[-1]
     at = repair.slots.index(last) + 1
@@ -522,7 +522,7 @@ def _add_results(repair: Repair, turn: Turn, blocks: list[Any]) -> None:
         end = next((n for n, kind in enumerate(kinds) if kind != "tool_result"), len(own))
         repair.set_body(following, [*own[:end], *blocks, *own[end:]])
     else:
-        repair.slots.insert(at, Slot(last.index, {"role": "user", "content": blocks}))
+        repair.slots.insert(at, RepairSlot(last.index, {"role": "user", "content": blocks}))
 
 
 def results_first(repair: Repair) -> None:
@@ -536,9 +536,9 @@ def results_first(repair: Repair) -> None:
             repair.slots[start:] = [*ordered, *others]
 
 
-def _ordered(repair: Repair, turn: Turn) -> list[Slot]:
-    front: list[Slot] = []
-    rest: list[Slot] = []
+def _ordered(repair: Repair, turn: MessageTurn) -> list[RepairSlot]:
+    front: list[RepairSlot] = []
+    rest: list[RepairSlot] = []
     for slot in turn.owners:
         results = [block for block in blocks_in(slot) if kind_of(block) == "tool_result"]
         others = [block for block in blocks_in(slot) if kind_of(block) != "tool_result"]
@@ -549,7 +549,7 @@ def _ordered(repair: Repair, turn: Turn) -> list[Slot]:
             front.append(slot)
             continue
         if rest and results:
-            front.append(Slot(slot.index, {"role": "user", "content": results}))
+            front.append(RepairSlot(slot.index, {"role": "user", "content": results}))
             repair.set_body(slot, others)
         elif is_late:
             repair.set_body(slot, [*results, *others])

@@ -11,7 +11,7 @@ from itertools import groupby, takewhile
 from typing import Any
 
 from brim.history.content import call_of, filled, is_structured, listed, with_fields, without_field, words
-from brim.history.entries import NO_FAULT, Call, Entry, Fault, Role, unknown_role
+from brim.history.entries import NO_FAULT, Entry, EntryCall, Fault, Role, unknown_role
 from brim.history.receipt import Violation
 from brim.history.repairs import (
     NO_RESULT,
@@ -20,7 +20,7 @@ from brim.history.repairs import (
     Pairs,
     Pass,
     Repair,
-    Slot,
+    RepairSlot,
     fill_content,
     give_roles,
     pair,
@@ -67,7 +67,11 @@ def read_chat(index: int, message: object) -> Entry:
 
 def _read_result(index: int, message: object, role: str, own_id: str) -> Entry:
     tool, fault = string(get(message, "name")), NO_FAULT
-    answer = Call(tool, tool, "function") if role == "function" else Call(string(get(message, "tool_call_id")), tool)
+    answer = (
+        EntryCall(tool, tool, "function")
+        if role == "function"
+        else EntryCall(string(get(message, "tool_call_id")), tool)
+    )
     if not answer.id:
         what = "function message needs the name of its function" if answer.kind else "tool message needs a tool_call_id"
         fault = ("result-has-id", f"a {what}")
@@ -76,7 +80,7 @@ def _read_result(index: int, message: object, role: str, own_id: str) -> Entry:
     return Entry(index, message, "tool", results=(answer,), id=own_id, fault=fault)
 
 
-def _read_calls(message: object) -> Iterator[Call]:
+def _read_calls(message: object) -> Iterator[EntryCall]:
     # LangChain keeps calls that it couldn't parse apart, and sends them all the same.
     for call in (*listed(get(message, "tool_calls")), *listed(get(message, "invalid_tool_calls"))):
         function = get(call, "function")
@@ -84,10 +88,10 @@ def _read_calls(message: object) -> Iterator[Call]:
     one = get(message, "function_call")
     if filled(one):
         name = string(get(one, "name"))
-        yield Call(name, name, "function")
+        yield EntryCall(name, name, "function")
 
 
-def _fault(message: object, role: Role, calls: tuple[Call, ...]) -> Fault:
+def _fault(message: object, role: Role, calls: tuple[EntryCall, ...]) -> Fault:
     several = get(message, "tool_calls")
     if role == "assistant" and is_sequence(several) and not several and string(get(message, "role")):
         return "calls-not-empty", "tool_calls is an empty list"
@@ -180,7 +184,7 @@ def name_calls(repair: Repair) -> None:
             slot.message = with_fields(slot.message, tool_calls=[_named(repair, slot, call) for call in listed(calls)])
 
 
-def _named(repair: Repair, slot: Slot, call: Any) -> Any:
+def _named(repair: Repair, slot: RepairSlot, call: Any) -> Any:
     where = next((name for name in ("function", "custom") if get(call, name) is not None), "")
     inner = get(call, where) if where else call
     if string(get(inner, "name")):
@@ -204,7 +208,7 @@ def give_ids(repair: Repair) -> None:
         following = (read[place] for place in range(at + 1, len(read)))
         answers = takewhile(lambda pair: pair[1].role == "tool", following)
         run = [answer for answer, result in answers if result.results[0].kind != "function"]
-        calls = [Slot(slot.index, call) for call in listed(get(slot.message, "tool_calls"))]
+        calls = [RepairSlot(slot.index, call) for call in listed(get(slot.message, "tool_calls"))]
         PAIRS.give_ids(repair, calls, run, set(), set(ids))
         slot.message = with_fields(slot.message, tool_calls=[call.message for call in calls])
 
@@ -215,7 +219,7 @@ def pair_results(repair: Repair) -> None:
     calls = {at: [Half(call, at, slot) for call in entry.calls] for at, (slot, entry) in enumerate(read)}
     results = _placed_results(read)
     pair([call for several in calls.values() for call in several], list(results.values()))
-    rebuilt: list[Slot] = []
+    rebuilt: list[RepairSlot] = []
     for at, (slot, _) in enumerate(read):
         if at not in results:
             in_place = [call.other.place for call in calls[at] if call.other is not None and call.other.is_home]
@@ -226,7 +230,7 @@ def pair_results(repair: Repair) -> None:
     repair.slots = rebuilt
 
 
-def _placed_results(read: list[tuple[Slot, Entry]]) -> dict[int, Half]:
+def _placed_results(read: list[tuple[RepairSlot, Entry]]) -> dict[int, Half]:
     """Return every result by its place, with the message before its run and the one behind it."""
     results: dict[int, Half] = {}
     before: int | None = None
@@ -239,12 +243,12 @@ def _placed_results(read: list[tuple[Slot, Entry]]) -> dict[int, Half]:
     return results
 
 
-def _stub_result(call: Call) -> dict[str, Any]:
+def _stub_result(call: EntryCall) -> dict[str, Any]:
     role, field = ("function", "name") if call.kind == "function" else ("tool", "tool_call_id")
     return {"role": role, field: call.id, "content": NO_RESULT}
 
 
-def _stub_call(result: Call) -> dict[str, Any]:
+def _stub_call(result: EntryCall) -> dict[str, Any]:
     function = {"name": result.name or UNKNOWN_TOOL, "arguments": "{}"}
     calls = [{"id": result.id, "type": "function", "function": function}]
     own = {"function_call": function} if result.kind == "function" else {"tool_calls": calls}

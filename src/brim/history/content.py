@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from brim.history.entries import Call, Provider
+from brim.history.entries import EntryCall, Provider
 from brim.tokens.messages.fields import compact, first, get, is_mapping, is_sequence, pairs, string
 from brim.tokens.messages.frameworks import framework_of
 from brim.tokens.messages.parts import RESULTS
@@ -40,9 +40,9 @@ def items_of(value: Any) -> list[Any]:
     return list(value) if is_sequence(value) else [value] if filled(value) else []
 
 
-def call_of(value: object, inner: object = None) -> Call:
+def call_of(value: object, inner: object = None) -> EntryCall:
     """Return the id of a call or result, and the tool that it, or *inner*, names."""
-    return Call(string(get(value, "id")), string(get(value if inner is None else inner, "name")))
+    return EntryCall(string(get(value, "id")), string(get(value if inner is None else inner, "name")))
 
 
 def user_message(provider: Provider, text: str, like: Any = None) -> Any:

@@ -22,7 +22,7 @@ NO_FAULT: Fault = ("", "")
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class EntryCall:
     """A call of a tool, or the answer to one."""
 
     id: str
@@ -50,9 +50,9 @@ class Entry:
     """The caller's own object."""
     role: Role
     """Who speaks."""
-    calls: tuple[Call, ...] = ()
+    calls: tuple[EntryCall, ...] = ()
     """The calls it makes, in order."""
-    results: tuple[Call, ...] = ()
+    results: tuple[EntryCall, ...] = ()
     """The calls it answers, in order."""
     says: bool = False
     """Whether it holds more than calls, results and reasoning: text, an image, a search by the provider."""

@@ -12,7 +12,7 @@ from brim.history.broken import broken_chat, broken_contents, broken_items, brok
 from brim.history.content import filled, listed
 from brim.history.entries import NO_FAULT, PROVIDERS, Entry, Provider
 from brim.history.receipt import Repaired, Violation
-from brim.history.repairs import KNOWN, Pass, Repair, Slot
+from brim.history.repairs import KNOWN, Pass, Repair, RepairSlot
 from brim.tokens.messages.fields import get, is_mapping, string
 from brim.tokens.messages.frameworks import as_blocks, framework_of, has_system_text, langchain_role
 from brim.tokens.messages.parts import has_gemini_parts, is_message
@@ -314,7 +314,7 @@ def repair(
         refuse_unknown(index, message)
     if not validate(several, provider):
         return Repaired(list(several), ())
-    slots = [Slot(index, message) for index, message in enumerate(several)]
+    slots = [RepairSlot(index, message) for index, message in enumerate(several)]
     work = Repair(slots, found, FORMATS[found].read, restore_calls)
     for _ in range(ROUNDS):
         before = len(work.changes)

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from brim.history.content import call_of, items_of, with_fields, words
-from brim.history.entries import NO_FAULT, Call, Entry, Fault, Role, unknown_role
+from brim.history.entries import NO_FAULT, Entry, EntryCall, Fault, Role, unknown_role
 from brim.history.receipt import Violation
 from brim.history.repairs import (
     NO_RESULT,
@@ -20,7 +20,7 @@ from brim.history.repairs import (
     Half,
     Pass,
     Repair,
-    Slot,
+    RepairSlot,
     begin_with_user,
     give_roles,
     split_sides,
@@ -166,7 +166,7 @@ split_contents = partial(split_sides, parts_of=parts_of, side_of=side_of, assist
 
 def merge_before_calls(repair: Repair) -> None:
     """Join the model's contents before a call with it, so that the call comes right after the user."""
-    run: list[Slot] = []
+    run: list[RepairSlot] = []
     for slot, entry in repair.read():
         if entry.calls and run:
             parts = [part for content in (*run, slot) for part in parts_of(content.message)]
@@ -196,7 +196,7 @@ def pair_functions(repair: Repair) -> None:
     for response in responses:
         if response.other is None:
             orphans[response.place].append(response)
-    rebuilt: list[Slot] = []
+    rebuilt: list[RepairSlot] = []
     for at, (slot, entry) in enumerate(read):
         restored = _restore(repair, rebuilt, slot, orphans[at])
         new: list[Any] = [slot.message]
@@ -210,11 +210,11 @@ def pair_functions(repair: Repair) -> None:
                 repair.set_body(slot, new)
         rebuilt += [slot] if new else []
         if at in calls and not any(following[at : at + 1]):
-            rebuilt.append(Slot(slot.index, {"role": "user", "parts": _answers(repair, calls[at])}))
+            rebuilt.append(RepairSlot(slot.index, {"role": "user", "parts": _answers(repair, calls[at])}))
     repair.slots = rebuilt
 
 
-def _responses(read: list[tuple[Slot, Entry]]) -> list[Half]:
+def _responses(read: list[tuple[RepairSlot, Entry]]) -> list[Half]:
     """Return every response, with the calls that it follows, over other contents that hold only responses."""
     found: list[Half] = []
     home: int | None = None
@@ -223,7 +223,7 @@ def _responses(read: list[tuple[Slot, Entry]]) -> list[Half]:
             home = at
         elif not entry.results or (home is not None and home + 1 < at and entry.says):
             home = None
-        parts = [Slot(slot.index, part) for part in parts_of(slot.message) if result_in(part) is not None]
+        parts = [RepairSlot(slot.index, part) for part in parts_of(slot.message) if result_in(part) is not None]
         found += [Half(result, at, part, home) for result, part in zip(entry.results, parts, strict=True)]
     return found
 
@@ -252,7 +252,7 @@ def _match(calls: dict[int, list[Half]], right: set[int], responses: list[Half])
         response.answer(call for at in places for call in calls.get(at, ()) if fits(call, response))
 
 
-def _restore(repair: Repair, rebuilt: list[Slot], slot: Slot, orphans: list[Half]) -> list[Half]:
+def _restore(repair: Repair, rebuilt: list[RepairSlot], slot: RepairSlot, orphans: list[Half]) -> list[Half]:
     """Return the responses without calls that stay: all, behind stubs of their calls, or none."""
     for response in orphans:
         rule = "result-has-call" if response.home is None else "results-match-calls"
@@ -267,7 +267,7 @@ def _restore(repair: Repair, rebuilt: list[Slot], slot: Slot, orphans: list[Half
     if before and read_content(before.index, before.message).role == "assistant":
         before.message = with_fields(before.message, parts=[*parts_of(before.message), *calls])
     else:
-        rebuilt.append(Slot(slot.index, {"role": "model", "parts": calls}))
+        rebuilt.append(RepairSlot(slot.index, {"role": "model", "parts": calls}))
     return orphans
 
 
@@ -287,7 +287,7 @@ def _answers(repair: Repair, calls: list[Half]) -> list[Any]:
     return parts
 
 
-def _stub(call: Call) -> dict[str, Any]:
+def _stub(call: EntryCall) -> dict[str, Any]:
     return {**({"id": call.id} if call.id else {}), "name": call.name or UNKNOWN_TOOL}
 
 
@@ -305,7 +305,7 @@ def name_functions(repair: Repair) -> None:
         names = [call.name for call in entry.calls]
 
 
-def _set_names(repair: Repair, slot: Slot, what: str, names: list[str]) -> None:
+def _set_names(repair: Repair, slot: RepairSlot, what: str, names: list[str]) -> None:
     """Name the calls, or the results, of a content where they have no name."""
     left, changed, parts = list(names), False, parts_of(slot.message)
     for at, part in enumerate(parts):

@@ -10,13 +10,13 @@ from typing import Any
 from brim.errors import InputError
 from brim.figures import counted
 from brim.history.entries import Provider
-from brim.record import Value
+from brim.record import PlainData
 from brim.tokens.anchor import digests
 from brim.tokens.count import Count
 
 
 @dataclass(frozen=True, slots=True)
-class Dropped(Value):
+class Dropped(PlainData):
     """Messages that left together, and why."""
 
     indices: tuple[int, ...]
@@ -30,7 +30,7 @@ class Dropped(Value):
 
 
 @dataclass(frozen=True, slots=True)
-class CacheEffect(Value):
+class CacheEffect(PlainData):
     """What a prune does to the provider's prompt cache."""
 
     prefix_tokens: int
@@ -56,7 +56,7 @@ class CacheEffect(Value):
 
 
 @dataclass(frozen=True, slots=True)
-class Step(Value):
+class Step(PlainData):
     """One thing that was done to make a history fit."""
 
     action: str
@@ -70,7 +70,7 @@ class Step(Value):
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt(Value):
+class Receipt(PlainData):
     """What a prune did, and why."""
 
     pruner: str
@@ -121,7 +121,7 @@ class Receipt(Value):
 
 
 @dataclass(frozen=True, slots=True)
-class Pruned(Value):
+class Pruned(PlainData):
     """A history that its provider accepts, and the receipt."""
 
     messages: list[Any]
@@ -137,7 +137,7 @@ class Pruned(Value):
 
 
 @dataclass(frozen=True, slots=True)
-class Violation(Value):
+class Violation(PlainData):
     """One place where a history breaks a rule of its provider."""
 
     index: int
@@ -149,7 +149,7 @@ class Violation(Value):
 
 
 @dataclass(frozen=True, slots=True)
-class Change(Value):
+class Change(PlainData):
     """One thing that ``repair`` did."""
 
     index: int
@@ -163,7 +163,7 @@ class Change(Value):
 
 
 @dataclass(frozen=True, slots=True)
-class Repaired(Value):
+class Repaired(PlainData):
     """A history made valid again, and every change made to it."""
 
     messages: list[Any]
@@ -179,7 +179,7 @@ VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Decisions(Value):
+class Decisions(PlainData):
     """What has been cut so far.
 
     Transcript and decisions give the same view in any process.

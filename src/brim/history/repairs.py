@@ -17,7 +17,7 @@ from brim.history.content import (
     without_field,
     words,
 )
-from brim.history.entries import Call, Entry, Provider
+from brim.history.entries import Entry, EntryCall, Provider
 from brim.history.receipt import Change
 from brim.tokens.messages.fields import get, string
 from brim.tokens.messages.frameworks import langchain_type
@@ -37,7 +37,7 @@ KNOWN: dict[Provider, tuple[str, ...]] = {
 
 
 @dataclass(eq=False, slots=True)
-class Slot:
+class RepairSlot:
     """A place in the history."""
 
     index: int
@@ -57,7 +57,7 @@ class Slot:
 class Repair:
     """The messages as they are now, and the changes so far."""
 
-    slots: list[Slot]
+    slots: list[RepairSlot]
     provider: Provider
     reader: Callable[[int, object], Entry]
     restore_calls: bool = False
@@ -67,7 +67,7 @@ class Repair:
     made: int = 0
     """The number of the last id that was made."""
 
-    def read(self) -> list[tuple[Slot, Entry]]:
+    def read(self) -> list[tuple[RepairSlot, Entry]]:
         """Return every slot with what its message holds.
 
         An unchanged message is read once.
@@ -79,16 +79,16 @@ class Repair:
             read.append((slot, slot.entry))
         return read
 
-    def note(self, slot: Slot, rule: str, action: str, text: str = "") -> None:
+    def note(self, slot: RepairSlot, rule: str, action: str, text: str = "") -> None:
         """Record one change."""
         self.changes.append(Change(slot.index, rule, action, text))
 
-    def change(self, slot: Slot, rule: str, text: str, **fields: Any) -> None:
+    def change(self, slot: RepairSlot, rule: str, text: str, **fields: Any) -> None:
         """Set *fields* of a message, and record it."""
         self.note(slot, rule, "changed", text)
         slot.message = with_fields(slot.message, **fields)
 
-    def drop(self, slot: Slot, rule: str) -> None:
+    def drop(self, slot: RepairSlot, rule: str) -> None:
         """Remove a message, and record what it said."""
         self.note(slot, rule, "removed", words(slot.message))
         self.slots.remove(slot)
@@ -98,7 +98,7 @@ class Repair:
         """The field that holds what a message says."""
         return "parts" if self.provider == "gemini" else "content"
 
-    def set_body(self, slot: Slot, parts: list[Any]) -> None:
+    def set_body(self, slot: RepairSlot, parts: list[Any]) -> None:
         """Let a message hold *parts*.
 
         Without any it is removed, and what else it holds is recorded.
@@ -176,7 +176,7 @@ def begin_with_user(repair: Repair) -> None:
     slot, entry = next(((slot, entry) for slot, entry in repair.read() if entry.role != "system"), (None, None))
     if slot and entry and entry.role == "assistant" and not entry.compacts:
         repair.note(slot, "first-is-user", "added", NO_BEGINNING)
-        repair.slots.insert(0, Slot(slot.index, user_message(repair.provider, NO_BEGINNING)))
+        repair.slots.insert(0, RepairSlot(slot.index, user_message(repair.provider, NO_BEGINNING)))
 
 
 def split_sides(
@@ -200,7 +200,7 @@ def split_sides(
         for at, (side, parts) in enumerate(pieces):
             role = {} if side == entry.role else {"role": names[side]}
             old = slot.message if at == 0 else {"role": names.get(side, side)}
-            split.append(Slot(slot.index, with_fields(old, **{repair.body: parts, **role})))
+            split.append(RepairSlot(slot.index, with_fields(old, **{repair.body: parts, **role})))
         where = repair.slots.index(slot)
         repair.slots[where : where + 1] = split
 
@@ -212,10 +212,10 @@ def split_sides(
 class Half:
     """A call or a result, where it stands, and the other half of the pair."""
 
-    call: Call
+    call: EntryCall
     place: int
     """The place of its message, or of its turn."""
-    slot: Slot
+    slot: RepairSlot
     """Holds the message, or the part of one, that is the call or the result."""
     home: int | None = None
     """Of a result: the place of the calls that it would answer where it stands."""
@@ -277,15 +277,20 @@ class Pairs:
     """The field of a result that names its call."""
     prefix: str
     """What a new id begins with."""
-    stub_result: Callable[[Call], dict[str, Any]]
+    stub_result: Callable[[EntryCall], dict[str, Any]]
     """Makes the result of a call that has none."""
-    stub_call: Callable[[Call], dict[str, Any]]
+    stub_call: Callable[[EntryCall], dict[str, Any]]
     """Makes the call of a result that has none."""
     other_fields: Mapping[str, str] = field(default_factory=dict)
     """The fields that some kinds of results have in place of ``id_field``."""
 
     def give_ids(
-        self, repair: Repair, calls: Sequence[Slot], results: Sequence[Slot], seen: set[str], taken: set[str]
+        self,
+        repair: Repair,
+        calls: Sequence[RepairSlot],
+        results: Sequence[RepairSlot],
+        seen: set[str],
+        taken: set[str],
     ) -> None:
         """Give each of *calls* an id that isn't *seen*, and the same one to its result.
 
@@ -307,12 +312,12 @@ class Pairs:
             seen.add(id_)
             mine.add(id_)
 
-    def result_of(self, repair: Repair, call: Half) -> list[Slot]:
+    def result_of(self, repair: Repair, call: Half) -> list[RepairSlot]:
         """Return what must be put behind *call*: nothing if its result is there."""
         id_, result = call.call.id, call.other
         if result is None:
             repair.note(call.slot, "call-has-result", "added", f"{self.noun[0]} for {id_}")
-            return [Slot(call.slot.index, self.stub_result(call.call))]
+            return [RepairSlot(call.slot.index, self.stub_result(call.call))]
         if not result.is_home:
             repair.note(result.slot, "result-has-call", "moved", f"the {self.noun[1]} of {id_}, to its call")
         if not result.call.id:
@@ -322,7 +327,7 @@ class Pairs:
 
     def leftover(
         self, repair: Repair, result: Half, *, restore: bool = True, taken: Collection[str] = ()
-    ) -> list[Slot]:
+    ) -> list[RepairSlot]:
         """Return what becomes of a result that answers nothing: nothing, or itself behind a stub of its call.
 
         It gets another id if its own is *taken*.
@@ -336,4 +341,4 @@ class Pairs:
             call = replace(call, id=UNKNOWN_TOOL if name == "name" else repair.fresh_id(self.prefix))
             result.slot.message = with_fields(result.slot.message, **{name: call.id})
         repair.note(result.slot, result.broken_rule, "added", f"a call for the {self.noun[1]} of {call.id}")
-        return [Slot(result.slot.index, self.stub_call(call)), result.slot]
+        return [RepairSlot(result.slot.index, self.stub_call(call)), result.slot]

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from brim.history.content import without_field
-from brim.history.entries import NO_FAULT, Call, Entry, Role, unknown_role
+from brim.history.entries import NO_FAULT, Entry, EntryCall, Role, unknown_role
 from brim.history.receipt import Violation
 from brim.history.repairs import (
     NO_RESULT,
@@ -20,7 +20,7 @@ from brim.history.repairs import (
     Pairs,
     Pass,
     Repair,
-    Slot,
+    RepairSlot,
     fill_content,
     give_roles,
     pair,
@@ -66,12 +66,15 @@ def read_item(index: int, message: object) -> Entry:
         return Entry(index, message, "assistant", reasons=True, ends_in_reasoning=True, id=own_id)
     family = kind.removesuffix("_output").removesuffix("_call")
     call_id = string(get(message, "call_id")) or (own_id if family == "local_shell" else "")
-    call, what = Call(call_id, string(get(message, "name")), family, family in ANSWERED), "an output has no call_id"
+    call, what = (
+        EntryCall(call_id, string(get(message, "name")), family, family in ANSWERED),
+        "an output has no call_id",
+    )
     if kind == "mcp_approval_request":
-        call = Call(own_id, kind="mcp", required=False)
+        call = EntryCall(own_id, kind="mcp", required=False)
     elif kind == "mcp_approval_response":
         field = "approval_request_id"
-        call, what = Call(string(get(message, field)), kind="mcp"), f"an approval has no {field}"
+        call, what = EntryCall(string(get(message, field)), kind="mcp"), f"an approval has no {field}"
     elif kind in HOSTED or not (family in ANSWERED or call_id):
         return Entry(index, message, "assistant", says=True, id=own_id, compacts=kind == "compaction")
     if kind.endswith("_output") or kind == "mcp_approval_response":
@@ -127,7 +130,7 @@ def _loose_reasoning(history: Sequence[Entry]) -> Iterator[Entry]:
 
 def _check_pairs(history: Sequence[Entry]) -> Iterator[Violation]:
     """Each output answers the nearest call before it that has its kind and id and no output yet."""
-    waiting: dict[tuple[str, str], list[tuple[Entry, Call]]] = {}
+    waiting: dict[tuple[str, str], list[tuple[Entry, EntryCall]]] = {}
     for entry in history:
         for call in entry.calls:
             if call.id:
@@ -171,7 +174,7 @@ def drop_copies(repair: Repair) -> None:
 
     Take the id from a different item that has the same one.
     """
-    first: dict[str, Slot] = {}
+    first: dict[str, RepairSlot] = {}
     for slot, entry in repair.read():
         if not entry.id or entry.id not in first:
             first[entry.id] = slot
@@ -182,7 +185,7 @@ def drop_copies(repair: Repair) -> None:
             slot.message = without_field(slot.message, "id")
 
 
-def _is_copy(slot: Slot, first: Slot) -> bool:
+def _is_copy(slot: RepairSlot, first: RepairSlot) -> bool:
     try:
         return string(get(slot.message, "type")) == "item_reference" or bool(slot.message == first.message)
     except Exception:  # a class may refuse to be compared
@@ -230,7 +233,7 @@ def pair_outputs(repair: Repair) -> None:
         else:
             behind = at
     pair(calls, [results[at] for at in sorted(results)])
-    added: dict[int, list[Slot]] = defaultdict(list)
+    added: dict[int, list[RepairSlot]] = defaultdict(list)
     for call in calls:
         if call.other is not None and call.place < call.other.place:
             call.other.home = call.place  # it may stand anywhere behind its call
@@ -249,7 +252,7 @@ def pair_outputs(repair: Repair) -> None:
         repair.slots += added[at]
 
 
-def _stub_output(call: Call) -> dict[str, Any]:
+def _stub_output(call: EntryCall) -> dict[str, Any]:
     outcome = {"type": "exit", "exit_code": 1}
     extras: dict[str, dict[str, Any]] = {
         "computer": {"output": {"type": "computer_screenshot", "image_url": NO_PICTURE}},
@@ -261,7 +264,7 @@ def _stub_output(call: Call) -> dict[str, Any]:
     return {**answer, **extras.get(call.kind, {})}
 
 
-def _stub_call(output: Call) -> dict[str, Any]:
+def _stub_call(output: EntryCall) -> dict[str, Any]:
     name = output.name or UNKNOWN_TOOL
     extras: dict[str, dict[str, Any]] = {
         "function": {"name": name, "arguments": "{}"},

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from brim.history.entries import Call, Entry
+from brim.history.entries import Entry, EntryCall
 from brim.history.receipt import Violation
 
-Found = tuple[int, Call]
+Found = tuple[int, EntryCall]
 """A call or a result, and the index of its message."""
 
 

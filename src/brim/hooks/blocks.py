@@ -32,7 +32,7 @@ def hold_block(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     """Return the refusal of a pending *call*; None lets it happen."""
     if not call.tool:
         return None
-    pending, found = Pending(call, workspace), []
+    pending, found = PendingCall(call, workspace), []
     is_stored = any(map(os.path.exists, workspace.databases))
     for scope, store in workspace.scopes.stores.items() if is_stored else ():
         rows = store.database.rows(_BLOCKING, (pending.kind,))
@@ -46,7 +46,7 @@ def hold_block(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     return refusal(pending, found)
 
 
-class Pending:
+class PendingCall:
     """A pending call: its command, the files that it edits, and what of it can be seen at a glance."""
 
     def __init__(self, call: HookCall, workspace: HookWorkspace) -> None:

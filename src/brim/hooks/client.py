@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from brim.hooks.event import AGENTS, Answer, HookCall
-from brim.record import Value
+from brim.record import PlainData
 from brim.tracking.readers.tools import tool_of
 
 
 @dataclass(frozen=True)
-class ClientEvent(Value):
+class ClientEvent(PlainData):
     """One event of a client, and how ``brim init`` asks to be called for it."""
 
     event: str

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from brim.record import Value
+from brim.record import PlainData
 
 AGENTS = ("claude", "codex", "gemini", "opencode")
 """The agents whose hooks brim answers."""
@@ -21,7 +21,7 @@ _EMPTY: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True)
-class HookCall(Value):
+class HookCall(PlainData):
     """One call of a hook. A field that the agent didn't send, or sent with the wrong type, is empty."""
 
     agent: str
@@ -63,7 +63,7 @@ class HookCall(Value):
 
 
 @dataclass(frozen=True)
-class Answer(Value):
+class Answer(PlainData):
     """What to say to whom. An empty one means no answer at all. Clients leave out what they have no field for."""
 
     context: str = ""

@@ -17,12 +17,12 @@ from brim.hooks.scratchpad import writer_of
 from brim.hooks.state import HookWorkspace, log
 from brim.hooks.transcript import FORMATS, size_of, whole_lines
 from brim.hooks.turns import write_turn
-from brim.scratch.entries import Entry, View
+from brim.scratch.entries import MemoryEntry, MemoryView
 from brim.scratch.facts import Measured, measure
 from brim.scratch.index import sentence
 from brim.scratch.inventory import Inventory, is_set_up, told_in
 from brim.scratch.quotes import code, masked_line, one_line, shortened
-from brim.store.events import Event, add_event
+from brim.store.events import RuleEvent, add_event
 from brim.tracking.events import Message
 from brim.tracking.readers import AnyReader
 from brim.tracking.readers.stream import Feed
@@ -50,13 +50,13 @@ def instruct(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     return Answer(instructions=build_instructions(entries, path, session=call.session, root=root))
 
 
-def build_instructions(entries: Iterable[Entry], scratch_path: str, *, session: str = "", root: str = "") -> str:
+def build_instructions(entries: Iterable[MemoryEntry], scratch_path: str, *, session: str = "", root: str = "") -> str:
     """Return what the summary has to keep; empty if there is nothing. Paths in *root* are relative to it.
 
     What doesn't fit is left out, the oldest first, except the first thing that the person asked: that is the task.
     """
 
-    view = View(entry for entry in entries if entry.session in ("", session))
+    view = MemoryView(entry for entry in entries if entry.session in ("", session))
     said = [
         f'- "{shortened(one_line(entry.text), _LONGEST_WORDS)}"'
         for entry in view.of("human")
@@ -157,10 +157,10 @@ def last_window(call: HookCall, root: str) -> tuple[Inventory, str]:
     return window, summary
 
 
-def add_entries(window: Inventory, entries: Iterable[Entry], session: str) -> None:
+def add_entries(window: Inventory, entries: Iterable[MemoryEntry], session: str) -> None:
     """Add to *window* what the journal has of the *session*: also what was before the transcript's end."""
 
-    view = View(entry for entry in entries if entry.session in ("", session))
+    view = MemoryView(entry for entry in entries if entry.session in ("", session))
     for entry in view.of("human"):
         window.read(entry.text)
     for entry in view.of("artifact"):
@@ -206,4 +206,4 @@ def _note(call: HookCall, workspace: HookWorkspace, measured: Measured) -> None:
         "lost": [[kind, text[:200]] for kind, text in measured.lost[:50]],
     }
     with database.writing():
-        add_event(database, Event("compacted", workspace.now, session=call.session, detail=detail))
+        add_event(database, RuleEvent("compacted", workspace.now, session=call.session, detail=detail))

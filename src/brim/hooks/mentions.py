@@ -19,8 +19,8 @@ from brim.behaviors.tasks import language_of
 from brim.behaviors.when import matches
 from brim.hooks.event import HookCall
 from brim.hooks.rules import command_of, files_of, patch_of
-from brim.record import Value
-from brim.scratch.dead_ends.commands import Part, parts, writes
+from brim.record import PlainData
+from brim.scratch.dead_ends.commands import CommandPart, parts, writes
 from brim.tracking.readers.codex import edits
 
 _AGAINST = (
@@ -65,13 +65,13 @@ _PROSE = ("markdown", "text", "rst", "restructuredtext")
 
 
 @dataclass(frozen=True)
-class Doing(Value):
+class Doing(PlainData):
     """What a call would do: the files it changes, what it writes there, and the commands it runs."""
 
     files: tuple[str, ...] = ()
     new: str = ""
     old: str = ""
-    parts: tuple[Part, ...] = ()
+    parts: tuple[CommandPart, ...] = ()
     touched: tuple[str, ...] = ()
     """Files that commands write, move or remove."""
     staged: tuple[str, ...] = ()
@@ -193,12 +193,12 @@ def _writes(name: str, doing: Doing) -> bool:
 # Commands ---------------------------------------------------------------------------------------------------------
 
 
-def _flag(names: list[str], part: Part) -> str:
+def _flag(names: list[str], part: CommandPart) -> str:
     flags = [name for name in names if name.startswith("--") and " " not in name]
     return next((flag for flag in flags if any(_same(word, flag) for word in part.words[1:])), "")
 
 
-def _quoted_command(quoted: list[str], part: Part) -> str:
+def _quoted_command(quoted: list[str], part: CommandPart) -> str:
     """Return the command in backticks or quotes that *part* is."""
     program, *given = part.named
     for name in quoted:
@@ -209,7 +209,7 @@ def _quoted_command(quoted: list[str], part: Part) -> str:
     return ""
 
 
-def _command(words: list[str], part: Part) -> str:
+def _command(words: list[str], part: CommandPart) -> str:
     """Return the words that name *part*: the program with what it is told to do, or alone where one is expected."""
     program, *given = (word.lower() for word in part.named)
     plain = [word for word in given if not word.startswith("-")]
@@ -227,7 +227,7 @@ def _command(words: list[str], part: Part) -> str:
     return ""
 
 
-def _verb(words: list[str], part: Part) -> str:
+def _verb(words: list[str], part: CommandPart) -> str:
     """Return the verb after *never* that *part* does, such as push."""
     program, *given = (word.lower() for word in part.named)
     plain = [word for word in given if not word.startswith("-")]

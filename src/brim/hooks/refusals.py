@@ -11,11 +11,11 @@ from brim.behaviors.behavior import Behavior
 from brim.behaviors.blocks import commands_of, refused_command, refused_path, refused_tool
 from brim.config.places import home_folder
 from brim.errors import StoreError
-from brim.hooks.blocks import Pending
+from brim.hooks.blocks import PendingCall
 from brim.hooks.event import Answer
 from brim.hooks.protection import changing_command, is_protected, loosening_command
 from brim.hooks.state import log
-from brim.store.events import Event
+from brim.store.events import RuleEvent
 from brim.store.trust import ONCE, OWN, SESSION, is_allowed, use_up
 
 LONGEST, SHOWN = 2_000, 200
@@ -24,7 +24,7 @@ _PLACES = ("branch", "environment", "project_type")
 """Conditions of a rule that its blocks keep to."""
 
 
-def refusal(pending: Pending, found: list[tuple[str, str, str]]) -> Answer | None:
+def refusal(pending: PendingCall, found: list[tuple[str, str, str]]) -> Answer | None:
     """Return the answer to a *pending* call that the blocks in *found* (scope, rule, block) may refuse."""
     commands = commands_of(pending.command)
     blocked = [
@@ -50,7 +50,7 @@ def refusal(pending: Pending, found: list[tuple[str, str, str]]) -> Answer | Non
     return next((each.let_through() for each in blocked if each.permission == ONCE), None)
 
 
-def _refused(pending: Pending, block: str, commands: list[list[str]]) -> str:
+def _refused(pending: PendingCall, block: str, commands: list[list[str]]) -> str:
     """Return what of the call *block* refuses; empty if nothing."""
     kind, _, pattern = block.partition(" ")
     call, workspace = pending.call, pending.workspace
@@ -63,7 +63,7 @@ def _refused(pending: Pending, block: str, commands: list[list[str]]) -> str:
     return next((path for path in pending.paths if refused_path(pattern, path, **places)), "")
 
 
-def _in_force(pending: Pending, scope: str, id: str) -> Behavior | None:
+def _in_force(pending: PendingCall, scope: str, id: str) -> Behavior | None:
     """Return the rule if its block holds here: agreed to, and under no condition that this place contradicts."""
     workspace, scopes = pending.workspace, pending.workspace.scopes
     if scope == "project":
@@ -83,7 +83,7 @@ def _in_force(pending: Pending, scope: str, id: str) -> Behavior | None:
 class Blocked:
     """A call of which *what* is refused by *rule*; without one, because it would loosen brim."""
 
-    def __init__(self, pending: Pending, what: str, rule: Behavior | None = None) -> None:
+    def __init__(self, pending: PendingCall, what: str, rule: Behavior | None = None) -> None:
         self._call, self._workspace, self._what, self._rule = pending.call, pending.workspace, what, rule
         self.id = OWN if rule is None else rule.id
         self._scopes = pending.workspace.scopes
@@ -122,7 +122,7 @@ class Blocked:
         detail |= {"how": self.permission} if self.permission else {}
         try:
             if store is not None:
-                store.record(Event(kind, workspace.now, self.id, session=call.session, detail=detail))
+                store.record(RuleEvent(kind, workspace.now, self.id, session=call.session, detail=detail))
         except StoreError as error:
             log(workspace.environ, f"{kind} {self.id}: {error}", now=workspace.now)
 

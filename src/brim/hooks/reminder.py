@@ -20,7 +20,7 @@ from brim.hooks.rules import DYNAMIC, size
 from brim.hooks.state import HookWorkspace
 from brim.injection.text import text_of
 from brim.injection.tiers import Tier
-from brim.record import Value
+from brim.record import PlainData
 from brim.store.scopes import Scopes
 from brim.tracking.events import Event, Message, ToolCall, ToolResult
 from brim.tracking.readers.tools import command_line
@@ -33,7 +33,7 @@ _REMINDED = "reminded"
 
 
 @dataclass(frozen=True)
-class Turn(Value):
+class ReminderTurn(PlainData):
     """What happened since a person's last prompt."""
 
     prompt: str = ""
@@ -44,13 +44,13 @@ class Turn(Value):
     """The commands that succeeded after the last change."""
 
 
-def turn_of(events: Iterable[Event]) -> Turn:
+def turn_of(events: Iterable[Event]) -> ReminderTurn:
     """Return the last turn in *events*, which are in order; those of sub-agents count too."""
-    turn = Turn()
+    turn = ReminderTurn()
     open_calls: dict[str, ToolCall] = {}
     for event in events:
         if isinstance(event, Message) and event.human and not event.agent:
-            turn, open_calls = Turn(prompt=event.id or f"{event.time} {event.text[:80]}"), {}
+            turn, open_calls = ReminderTurn(prompt=event.id or f"{event.time} {event.text[:80]}"), {}
         elif isinstance(event, ToolCall):
             open_calls[event.id] = event
         elif isinstance(event, ToolResult) and (call := open_calls.pop(event.id, None)) and not event.error:
@@ -94,7 +94,7 @@ def _found_by(terms: list[str], scopes: Scopes) -> list[str]:
     return [id for rules in scopes.postings(terms).values() for id, _ in rules]
 
 
-def _due(turn: Turn, workspace: HookWorkspace) -> list[Behavior]:
+def _due(turn: ReminderTurn, workspace: HookWorkspace) -> list[Behavior]:
     """Return the rules for every change that *turn* has made no command for."""
     scopes, terms = workspace.scopes, facts_filed({"task": (EDITING,)}, INFERRED)
     ids = _found_by(terms, scopes)

@@ -18,7 +18,7 @@ from brim.files import locked
 from brim.hooks.event import HookCall
 from brim.hooks.state import HookWorkspace
 from brim.scratch.calls import Calls
-from brim.scratch.entries import Entry, draft
+from brim.scratch.entries import MemoryEntry, draft
 from brim.scratch.folder import LOCK, make_folder, own, place_of
 from brim.scratch.index import NAME as INDEX
 from brim.scratch.quotes import encodable
@@ -83,7 +83,7 @@ def journal_tool(call: HookCall, workspace: HookWorkspace) -> None:
         _append(root, call, workspace, entries)
 
 
-def _entries(call: HookCall, workspace: HookWorkspace, *, failed: bool) -> list[Entry]:
+def _entries(call: HookCall, workspace: HookWorkspace, *, failed: bool) -> list[MemoryEntry]:
 
     calls = Calls()
     where: Any = {"id": call.call_id, "session": call.session, "time": workspace.now}
@@ -95,7 +95,7 @@ def _entries(call: HookCall, workspace: HookWorkspace, *, failed: bool) -> list[
     return [entry for entry in calls.answered(asked, result) if entry.kind == "command"]
 
 
-def _append(root: str, call: HookCall, workspace: HookWorkspace, entries: list[Entry]) -> None:
+def _append(root: str, call: HookCall, workspace: HookWorkspace, entries: list[MemoryEntry]) -> None:
     """Add those of *entries* that this session's journal doesn't hold, in one write."""
     from brim.scratch.journal import NAME, Journal
 
@@ -110,14 +110,14 @@ def _append(root: str, call: HookCall, workspace: HookWorkspace, entries: list[E
         journal.append(_new(entries, journal.refresh(only=_needle(call.session, entries))))
 
 
-def _needle(session: str, entries: list[Entry]) -> bytes:
+def _needle(session: str, entries: list[MemoryEntry]) -> bytes:
     """Return what every line of the journal holds that may say the same as one of *entries*."""
     if any(entry.id or entry.kind == "artifact" for entry in entries):
         return encodable(json.dumps(session, ensure_ascii=False)).encode()
     return b"\n"  # what a person says twice was said twice: no line is like it
 
 
-def _new(entries: list[Entry], known: list[Entry]) -> list[Entry]:
+def _new(entries: list[MemoryEntry], known: list[MemoryEntry]) -> list[MemoryEntry]:
     """Return those of *entries* that aren't in *known*. A file is noted once, however often it is changed."""
     ids = {(entry.session, entry.id) for entry in known}
     files = {(entry.session, entry.text) for entry in known if entry.kind == "artifact"}

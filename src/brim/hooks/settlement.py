@@ -22,7 +22,7 @@ from brim.hooks.gate import agent_scope, default_limit, limit_latch, limits_of, 
 from brim.hooks.limit_words import limit_note, notify, status
 from brim.hooks.state import FOLDER, HookWorkspace, file_id
 from brim.hooks.transcript import FORMATS, size_of, whole_lines
-from brim.record import Value
+from brim.record import PlainData
 from brim.spend.account import Account
 from brim.spend.ledger import SETTLED, Reservation
 from brim.spend.money import PriceList
@@ -120,7 +120,7 @@ def _settle(call: HookCall, workspace: HookWorkspace, database: Database) -> tup
 
 
 @dataclass(frozen=True)
-class _Batch(Value):
+class _Batch(PlainData):
     """One batch of reports on its way into the ledger, inside one transaction."""
 
     call: HookCall

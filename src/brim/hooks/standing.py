@@ -28,7 +28,7 @@ LARGEST_LIST = 1 << 20
 
 
 @dataclass(frozen=True)
-class Window:
+class StandingWindow:
     """What is in the window. ``state`` is ``ok``, ``warn`` or ``compact``; ``source`` is what it was read from."""
 
     tokens: int
@@ -54,7 +54,7 @@ class Standing:
     """How things stand here. ``window`` is null if no session of this project can be found."""
 
     session: str
-    window: Window | None
+    window: StandingWindow | None
     spent: Spent | None
     rules: int
     unconfirmed: int
@@ -84,7 +84,7 @@ def standing(workspace: Workspace, session: str = "", agent: str = "", *, kept: 
 
 
 @dataclass(frozen=True)
-class _Session:
+class _StandingSession:
     """A session, and where its agent writes it down; any of these may be unknown."""
 
     id: str = ""
@@ -92,7 +92,7 @@ class _Session:
     transcript: str = ""
 
 
-def _session(workspace: Workspace, named: str, agent: str) -> _Session:
+def _session(workspace: Workspace, named: str, agent: str) -> _StandingSession:
     """Return the session *named*; without one, the newest that *agent* has in this project.
 
     Codex says in its calls which session it is, and does not keep them by project. Who does not say who asks is taken
@@ -102,13 +102,13 @@ def _session(workspace: Workspace, named: str, agent: str) -> _Session:
         found = next(
             (each for each in _transcripts(workspace) if os.path.basename(each[1]).endswith(f"{named}.jsonl")), None
         )
-        return _Session(named, *found[:2]) if found is not None else _Session(named, agent or "claude")
+        return _StandingSession(named, *found[:2]) if found is not None else _StandingSession(named, agent or "claude")
     slugs = _gemini_slugs(workspace) if agent == "gemini" else _claude_slugs(workspace) if agent != "codex" else set()
     for whose, path, slug in _transcripts(workspace):
         if slug in slugs and whose == (agent or "claude"):
             id = _gemini_id(path) if whose == "gemini" else os.path.basename(path).removesuffix(".jsonl")
-            return _Session(id, whose, path)
-    return _Session()
+            return _StandingSession(id, whose, path)
+    return _StandingSession()
 
 
 def _claude_slugs(workspace: Workspace) -> set[str]:
@@ -145,7 +145,7 @@ def _transcripts(workspace: Workspace) -> Iterator[tuple[str, str, str]]:
             yield agent, each.path, each.slug
 
 
-def _window(workspace: Workspace, found: _Session) -> Window | None:
+def _window(workspace: Workspace, found: _StandingSession) -> StandingWindow | None:
     if not found.id:
         return None
     call = HookCall(agent=found.agent, event="other", session=found.id, transcript=found.transcript)
@@ -158,7 +158,7 @@ def _window(workspace: Workspace, found: _Session) -> Window | None:
     state = "compact" if share >= config["context.compact"] else "warn" if share >= config["context.warn"] else "ok"
     written = stat_of(found.transcript) if seen.source == "transcript" else None
     ago = max(0, int(workspace.now - (seen.time if written is None else written.st_mtime)))
-    return Window(seen.tokens, seen.window, round(share, 4), state, seen.model, seen.source, ago)
+    return StandingWindow(seen.tokens, seen.window, round(share, 4), state, seen.model, seen.source, ago)
 
 
 def project_status(workspace: Workspace) -> ScopeStatus | None:

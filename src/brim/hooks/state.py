@@ -21,7 +21,7 @@ from brim.config.retention import LARGEST_LOG, SESSIONS
 from brim.errors import StoreError
 from brim.files import locked, read_safely, replace_file, sha256_hex
 from brim.masking import mask
-from brim.record import Value
+from brim.record import PlainData
 from brim.store.database import Database
 from brim.store.project import scope_at
 from brim.workspace import Workspace
@@ -94,7 +94,7 @@ class HookWorkspace(Workspace):
 
 
 @dataclass(frozen=True)
-class UsageSeen(Value):
+class UsageSeen(PlainData):
     """How full the window was, in exact numbers, when the agent last said so."""
 
     tokens: int

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from brim.config.settings import PARTS
 from brim.figures import bar, percent, rounded
-from brim.record import Value
+from brim.record import PlainData
 
 if TYPE_CHECKING:
-    from brim.hooks.statusline import Status
+    from brim.hooks.statusline import StatusLine
 
 Piece = tuple[str, str]
 """A text and its colour."""
@@ -49,7 +49,7 @@ _COLOURS = {"red": "31", "green": "32", "yellow": "33", "faint": "2", "bold red"
 
 
 @dataclass(frozen=True)
-class Look(Value):
+class Look(PlainData):
     """How a status line is drawn: its width, marks, parts in their order, colors, block characters or ASCII."""
 
     width: int = 80
@@ -63,7 +63,7 @@ class Look(Value):
 
 
 def draw(
-    status: Status,
+    status: StatusLine,
     look: Look,
     *,
     notices: Sequence[str] = (),
@@ -101,7 +101,7 @@ def draw(
     return "".join(gap + text for gap, text in zip(_gaps(chosen, nice=look.nice), painted, strict=True))
 
 
-def level_of(status: Status, look: Look) -> str:
+def level_of(status: StatusLine, look: Look) -> str:
     """Return ``compact`` or ``warn`` if *status* is over that mark, else nothing. Being on a mark is being over it."""
     share = status.utilization
     if share is None:
@@ -130,7 +130,7 @@ def _named(name: str, look: Look, short: str = "") -> Part:
     return _said("", *(_cut(each, most, "…" if look.nice else ".") for each, most in texts))
 
 
-def _bar(status: Status, look: Look) -> Part:
+def _bar(status: StatusLine, look: Look) -> Part:
     colour, found = _colour(level_of(status, look)), status.utilization or 0.0
     wordings = []
     for length in (LONG_BAR, SHORT_BAR) if status.context_window else ():
@@ -141,14 +141,14 @@ def _bar(status: Status, look: Look) -> Part:
     return wordings
 
 
-def _percent(status: Status, look: Look) -> Part:
+def _percent(status: StatusLine, look: Look) -> Part:
     share = status.utilization
     if share is None:
         return []
     return _said(_colour(level_of(status, look)), percent(share))
 
 
-def _tokens(status: Status) -> Part:
+def _tokens(status: StatusLine) -> Part:
     used, window = status.used_tokens, status.context_window
     if used is not None and window is not None:
         return _said("", f"{used:,} of {window:,}", f"{rounded(used)}/{rounded(window)}")
@@ -159,7 +159,7 @@ def _tokens(status: Status) -> Part:
     return []
 
 
-def _headroom(status: Status) -> Part:
+def _headroom(status: StatusLine) -> Part:
     """Say how far it is to the client's own compaction, or to what it calls full."""
     found = status.auto_compact
     if found is None or status.used_tokens is None:
@@ -169,7 +169,7 @@ def _headroom(status: Status) -> Part:
     return _said("red" if not left else "yellow" if left <= found.usable / 10 else "", *found.told(used)[-2:])
 
 
-def _plan(status: Status, look: Look, now: float) -> Part:
+def _plan(status: StatusLine, look: Look, now: float) -> Part:
     """Say which of the plan's windows are nearly used up, and when they begin again."""
     near = [each for each in status.plan_windows if each.used >= look.near and each.is_current(now)]
     colour = "red" if any(each.used >= 1 for each in near) else "yellow"
@@ -181,7 +181,7 @@ def _cost(usd: float | None) -> Part:
     return [] if usd is None else _said("", "< $0.01" if 0 < usd < 0.005 else f"${usd:,.2f}")
 
 
-def _cache(status: Status, until: struct_time | None) -> Part:
+def _cache(status: StatusLine, until: struct_time | None) -> Part:
     if status.cache == "warm":
         clock = "" if until is None else f"{until.tm_hour:02}:{until.tm_min:02}"
         words = [f"cache warm until {clock}", f"warm until {clock}"] if clock else ["cache warm"]

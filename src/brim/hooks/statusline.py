@@ -25,7 +25,7 @@ from brim.hooks.readings import known_window
 from brim.hooks.state import LEFT_OUT, HookWorkspace, UsageSeen, log
 from brim.hooks.status_chain import INSIDE, Other, previous_command
 from brim.hooks.status_drawing import Look, draw, level_of
-from brim.record import Value
+from brim.record import PlainData
 from brim.spend.periods import out_of, said_when
 from brim.store.database import open_database
 from brim.store.project import branch
@@ -126,7 +126,7 @@ def can_print(text: str, stream: Any) -> bool:
     return True
 
 
-def _answer(given: bytes, environ: Mapping[str, str], now: float) -> tuple[Status, Look, list[str]]:
+def _answer(given: bytes, environ: Mapping[str, str], now: float) -> tuple[StatusLine, Look, list[str]]:
     """Return what the client says, how to draw it, and what else to tell."""
     data = json.loads(given.decode("utf-8", "replace"))
     if not isinstance(data, dict):
@@ -172,7 +172,7 @@ def corrections_waiting(workspace: HookWorkspace) -> str:
     return f"{waiting} correction{'' if waiting == 1 else 's'} to review" if waiting else ""
 
 
-def _surrounded(status: Status, look: Look, data: Mapping[str, Any], environ: Mapping[str, str]) -> Status:
+def _surrounded(status: StatusLine, look: Look, data: Mapping[str, Any], environ: Mapping[str, str]) -> StatusLine:
     """Return *status* with what the client doesn't say itself: where it compacts, the folder and its branch."""
     project = text(mapping(data, "workspace"), "project_dir") or status.cwd
     own = _count(mapping(data, "context_window").get("context_window_size")) or 0
@@ -191,7 +191,7 @@ def _surrounded(status: Status, look: Look, data: Mapping[str, Any], environ: Ma
     return replace(status, **found)
 
 
-def _drawn(status: Status, look: Look, now: float, notices: list[str], aside: list[str]) -> bytes:
+def _drawn(status: StatusLine, look: Look, now: float, notices: list[str], aside: list[str]) -> bytes:
     until = None
     with suppress(OSError, OverflowError, ValueError):  # a time that this machine's clock can't show
         until = None if status.cache_until is None else time.localtime(status.cache_until)
@@ -207,7 +207,7 @@ def _guarded(environ: Mapping[str, str], call: Callable[..., Any], *arguments: A
         return None
 
 
-def _remember(status: Status, workspace: HookWorkspace) -> None:
+def _remember(status: StatusLine, workspace: HookWorkspace) -> None:
     """Keep the exact usage for the hooks, and how much of the plan's windows is used.
 
     A client sends the same numbers again and again, and for a moment after a compaction too, when they are no longer
@@ -235,7 +235,7 @@ def _remember(status: Status, workspace: HookWorkspace) -> None:
 
 
 @dataclass(frozen=True)
-class Status(Value):
+class StatusLine(PlainData):
     """What a client says about one session at one moment. What it doesn't say is None, or empty."""
 
     session: str = ""
@@ -274,7 +274,7 @@ class Status(Value):
         return self.used_tokens / self.context_window
 
 
-def read_status(data: Mapping[str, Any], *, now: float, window: int | None = None) -> Status:
+def read_status(data: Mapping[str, Any], *, now: float, window: int | None = None) -> StatusLine:
     """Return what *data* says. Nothing in it is required, and nothing in it raises.
 
     *window* is the size that a setting pins; else it is the client's, else the model table's.
@@ -287,7 +287,7 @@ def read_status(data: Mapping[str, Any], *, now: float, window: int | None = Non
     if size is None and used is not None and name:
         size = known_window(name) or None
     cache, until, again = _cache(mapping(data, "prompt_cache"), now)
-    return Status(
+    return StatusLine(
         session=text(data, "session_id")[:LONGEST],
         cwd=(text(data, "cwd") or text(mapping(data, "workspace"), "current_dir"))[:10_000],
         model=name,
@@ -349,7 +349,7 @@ _LIMITS = (
 _STATES = {"stopped": "spending stopped", "wrapping_up": "wrapping up"}
 
 
-def limit_notice(status: Status, workspace: HookWorkspace) -> str:
+def limit_notice(status: StatusLine, workspace: HookWorkspace) -> str:
     """Return where the fullest limit on this session stands, once it is worth a warning; else nothing.
 
     The ledger's table is read directly: hooks settle what was spent, and open far more for it.

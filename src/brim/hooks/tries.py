@@ -13,11 +13,11 @@ from brim.hooks.event import HookCall
 from brim.hooks.loops import EDITS, TAIL
 from brim.hooks.rules import patch_of
 from brim.hooks.transcript import FORMATS
-from brim.record import Value
+from brim.record import PlainData
 from brim.scratch.calls import changed_path
 from brim.scratch.dead_ends.commands import covers, git_steps, looks, moves_tree, parts, unfiltered
-from brim.scratch.dead_ends.edits import Change, changes
-from brim.scratch.dead_ends.step import Step, clipped, settled
+from brim.scratch.dead_ends.edits import FileChange, changes
+from brim.scratch.dead_ends.step import SessionStep, clipped, settled
 from brim.scratch.quotes import masked_line
 from brim.tracking.events import Message, StateSeen, ToolCall, ToolResult
 from brim.tracking.readers import AnyReader
@@ -48,7 +48,7 @@ _LONGEST_RECEIPT = 60
 
 
 @dataclass(frozen=True)
-class Loop(Value):
+class Loop(PlainData):
     """What goes round in circles."""
 
     said: str
@@ -61,19 +61,19 @@ class Loop(Value):
 
 def loop_in(call: HookCall, number: int, start: int, data: bytes, *, is_edit: bool) -> Loop | None:
     """Return the loop that the pending *call* continues in *data*, the transcript from byte *start* on."""
-    pending = [Step(each, ToolResult(), "") for each in _calls(call)]
+    pending = [SessionStep(each, ToolResult(), "") for each in _calls(call)]
     if not pending or _waits(pending[0]):
         return None
     steps, turn = _steps(call, start, data, pending[0], is_edit=is_edit)
     tries = Tries(turn)
     for each in steps[-_MOST_STEPS:]:
-        tries.take(Step(*each))
+        tries.take(SessionStep(*each))
     return next((loop for step in pending if (loop := tries.loop(step, number)) is not None), None)
 
 
 def _steps(
-    call: HookCall, start: int, data: bytes, pending: Step, *, is_edit: bool
-) -> tuple[list[tuple[ToolCall, ToolResult, str]], Turn]:
+    call: HookCall, start: int, data: bytes, pending: SessionStep, *, is_edit: bool
+) -> tuple[list[tuple[ToolCall, ToolResult, str]], TriedTurn]:
     """Return the calls since the count last started over, with result and folder, and the turn that they are in.
 
     More and more of *data* is read until it is known where that was: before an edit at a prompt, before any other call
@@ -85,7 +85,7 @@ def _steps(
         reader.agent = call.sub_agent
         steps: list[tuple[ToolCall, ToolResult, str]] = []
         opened: dict[str, ToolCall] = {}
-        turn, folder, is_known = Turn(), "", cut == 0
+        turn, folder, is_known = TriedTurn(), "", cut == 0
         for event in Feed(reader=reader, start=start + cut).feed(data[cut:]):
             if call.agent == "claude" and event.agent != call.sub_agent:
                 continue
@@ -98,7 +98,7 @@ def _steps(
                 if has_changed and not is_edit:
                     steps, is_known = [], True
             elif isinstance(event, Message) and event.human:
-                steps, turn, is_known = [], Turn(event.at), True
+                steps, turn, is_known = [], TriedTurn(event.at), True
             elif isinstance(event, StateSeen) and event.name == "folder":
                 folder = event.value
         if is_known:
@@ -116,16 +116,16 @@ def _calls(call: HookCall) -> list[ToolCall]:
 class Tries:
     """What an agent has tried since the count started over."""
 
-    def __init__(self, turn: Turn) -> None:
+    def __init__(self, turn: TriedTurn) -> None:
         self._turn = turn
-        self._seen: dict[Key, Step] = {}
+        self._seen: dict[Key, SessionStep] = {}
         """The last time of each call."""
         self._last: list[tuple[Key, bool]] = []
         """The last calls, and whether each said something new."""
         self._failures: dict[Key, int] = {}
         """How often each call failed the same way with no other try in between."""
 
-    def take(self, step: Step) -> None:
+    def take(self, step: SessionStep) -> None:
         """Take in the next *step*."""
         key = _key(step)
         if HELD in step.result.text:
@@ -152,7 +152,7 @@ class Tries:
             if step.failed:
                 self._failures[key] = times + 1
 
-    def loop(self, pending: Step, number: int) -> Loop | None:
+    def loop(self, pending: SessionStep, number: int) -> Loop | None:
         """Return the loop that the *pending* call continues, None if there is none."""
         path = next((change.path for change in pending.changes if self._turn.circles(change)), "")
         if path:
@@ -184,7 +184,7 @@ class Tries:
         return Loop(said, sha256_hex(whole)[:16], goes_on=not self._turn.held.isdisjoint(words))
 
 
-class Turn:
+class TriedTurn:
     """What was held since the prompt at byte *since*, and which edits were made and taken back."""
 
     def __init__(self, since: int = 0) -> None:
@@ -200,7 +200,7 @@ class Turn:
     def take(self, call: ToolCall, result: ToolResult) -> None:
         """Take in what *call* changed, restored with git, or was held for."""
         if HELD in result.text:
-            step = Step(call, result, "")
+            step = SessionStep(call, result, "")
             self.held |= {_key(step)[0], _key(step, failed=True)[0], changed_path(call)}
             self._made, self._restored = {}, {}
         if result.error or result.refusal:
@@ -227,7 +227,7 @@ class Turn:
                     self._undone += sum(mark[0] == path for mark in self._standing)
                     self._standing = [mark for mark in self._standing if mark[0] != path]
 
-    def circles(self, change: Change) -> bool:
+    def circles(self, change: FileChange) -> bool:
         """Whether *change* was made before, and was undone and made again since."""
         mark = self._mark(change)
         undone = self._made.get(_opposite(mark), 0) + self._restored.get(change.path, 0)
@@ -239,7 +239,7 @@ class Turn:
             return ""
         return "; the last edit was undone" if self._undone == 1 else f"; the last {self._undone} edits were undone"
 
-    def _mark(self, change: Change) -> tuple[str, int, int]:
+    def _mark(self, change: FileChange) -> tuple[str, int, int]:
         if change.whole is not None:
             return change.path, self._whole.get(change.path, 0), hash(change.whole)
         return change.path, hash(change.old or ""), hash(change.new or "")
@@ -249,7 +249,7 @@ def _opposite(mark: tuple[str, int, int]) -> tuple[str, int, int]:
     return mark[0], mark[2], mark[1]
 
 
-def _key(step: Step, *, failed: bool = False) -> Key:
+def _key(step: SessionStep, *, failed: bool = False) -> Key:
     """Return what makes a call the same.
 
     What only cuts the output of a check that *failed* doesn't matter: its errors are compared.
@@ -263,7 +263,7 @@ def _key(step: Step, *, failed: bool = False) -> Key:
     return words, str(given.get("workdir") or given.get("dir_path") or step.folder)
 
 
-def _alike(one: Step, other: Step) -> bool:
+def _alike(one: SessionStep, other: SessionStep) -> bool:
     """Whether the same call had the same result twice, except for what differs each time."""
     said, before = other.result.text, one.result.text
     if one.failed != other.failed or _says_nothing(other):
@@ -273,7 +273,7 @@ def _alike(one: Step, other: Step) -> bool:
     return said == before or settled(clipped(said)) == settled(clipped(before))
 
 
-def _says_nothing(step: Step) -> bool:
+def _says_nothing(step: SessionStep) -> bool:
     """Whether a result doesn't show what a tool did: a picture, or "Clicked" from ``click``."""
     said = step.result.text.strip().lower()
     if step.command or step.failed or len(said) > _LONGEST_RECEIPT:
@@ -283,7 +283,7 @@ def _says_nothing(step: Step) -> bool:
     )
 
 
-def _waits(step: Step) -> bool:
+def _waits(step: SessionStep) -> bool:
     """Whether a call waits for something, or asks how far it is: a log, or a short answer that it isn't finished."""
     if step.polls or step.check is not None:
         return step.polls

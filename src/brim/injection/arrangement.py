@@ -14,7 +14,7 @@ from brim.behaviors.behavior import Behavior
 from brim.injection.costs import Costs
 from brim.injection.text import text_of
 from brim.injection.tiers import Section, Tier, section_of
-from brim.record import Value
+from brim.record import PlainData
 from brim.tokens.count import Count
 
 
@@ -36,7 +36,7 @@ class Slot:
 
 
 @dataclass(frozen=True)
-class Limits(Value):
+class ArrangementLimits(PlainData):
     """What a text may take: tokens, and characters for clients that cut by them. None means no limit."""
 
     tokens: int | None
@@ -47,7 +47,7 @@ class Arrangement:
     """Behaviors at tiers, with the running cost of the text that they make."""
 
     def __init__(
-        self, slots: Iterable[Slot], costs: Costs, limits: Limits, *, counted: bool = False, more: int = 0
+        self, slots: Iterable[Slot], costs: Costs, limits: ArrangementLimits, *, counted: bool = False, more: int = 0
     ) -> None:
         """With *counted*, the last line says how many don't fit: of *slots*, and *more* that aren't among them.
 

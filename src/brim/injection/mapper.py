@@ -9,13 +9,13 @@ from typing import Any
 
 from brim.behaviors.behavior import Behavior, BehaviorKind, Status
 from brim.errors import InputError
-from brim.injection.arrangement import Arrangement, Limits, Slot, lowest_first
+from brim.injection.arrangement import Arrangement, ArrangementLimits, Slot, lowest_first
 from brim.injection.costs import Costs, CountedCosts
 from brim.injection.plan import InjectionPlan, Item
 from brim.injection.session import Session
 from brim.injection.text import is_protected
 from brim.injection.tiers import Tier
-from brim.record import Value
+from brim.record import PlainData
 from brim.tokens.count import Count
 from brim.tokens.counters import counter_for
 from brim.tokens.protocol import TokenCounter
@@ -27,7 +27,7 @@ DETAIL = (Tier.FULL, Tier.SUMMARY, Tier.NAME_ONLY, Tier.OMITTED)
 
 
 @dataclass(frozen=True)
-class ActivationTierMapper(Value):
+class ActivationTierMapper(PlainData):
     """Maps activation to tiers: thresholds are inclusive. A constraint is never below Summary, at any activation.
 
     >>> ActivationTierMapper().tier(0.7, BehaviorKind.DIRECTIVE), ActivationTierMapper().tier(0.02, "constraint")
@@ -97,7 +97,7 @@ class ActivationTierMapper(Value):
             if droppable:
                 for slot in slots:
                     slot.allowed = tuple(dict.fromkeys((*slot.allowed, Tier.OMITTED)))
-            limits = Limits(budget, max_chars)
+            limits = ArrangementLimits(budget, max_chars)
             arrangement = Arrangement(slots, costs, limits, counted=floor == "fit", more=more)
             return fit(arrangement, fill=fill, off=off)
 

@@ -7,12 +7,12 @@ from math import fsum
 
 from brim.behaviors.behavior import Behavior
 from brim.injection.tiers import FIDELITY, Tier
-from brim.record import Value
+from brim.record import PlainData
 from brim.tokens.count import Count
 
 
 @dataclass(frozen=True)
-class Item(Value):
+class Item(PlainData):
     """One behavior in a plan."""
 
     id: str
@@ -36,7 +36,7 @@ class Item(Value):
 
 
 @dataclass(frozen=True)
-class InjectionPlan(Value):
+class InjectionPlan(PlainData):
     """A plan for one counter. ``render(plan)`` is its text, which counts as ``total_tokens``.
 
     Items are ordered by activation, highest first, then id. ``over_budget`` is true only when what must not be left out

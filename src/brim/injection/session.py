@@ -9,14 +9,14 @@ from typing import Any
 from brim.errors import InputError
 from brim.injection.plan import InjectionPlan
 from brim.injection.tiers import Tier
-from brim.record import Value
+from brim.record import PlainData
 
 RENEWING = ("startup", "clear", "compact")
 """Beginnings after which the rules are not in the window any more. ``resume`` isn't one."""
 
 
 @dataclass(frozen=True)
-class Shown(Value):
+class Shown(PlainData):
     """What a session knows of one behavior: how often it was shown, at which prompt last, and in how much detail."""
 
     times: int = 0

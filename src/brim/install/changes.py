@@ -105,7 +105,7 @@ def _record(entry: Any) -> Record | None:
 
 
 @dataclass(frozen=True)
-class Change:
+class SettingsChange:
     """What becomes of one settings file."""
 
     target: Target
@@ -149,7 +149,7 @@ class Change:
 
 def plan_install(
     target: Target, before: str | None, record: Record | None, *, home: str, hooks: str = ALL, status: bool = True
-) -> Change:
+) -> SettingsChange:
     """Return how *target*, whose text is *before*, gets brim's hooks and, with *status*, its status line."""
     if target.is_own:
         if before is not None and not before.startswith(OPENCODE_BEGINS):
@@ -176,29 +176,31 @@ def plan_install(
         folder=record.folder if record is not None else missing_folder(target.path),
         backups=record.backups if record is not None else (),
     )
-    return Change(target, before, after, made, chained)
+    return SettingsChange(target, before, after, made, chained)
 
 
-def _whole_file(target: Target, before: str | None, text: str, record: Record | None, folder: str = "") -> Change:
+def _whole_file(
+    target: Target, before: str | None, text: str, record: Record | None, folder: str = ""
+) -> SettingsChange:
     """Return how *target*, a file that is all brim's, gets *text*; *folder* goes with it when it's removed."""
     folder = record.folder if record is not None else folder or missing_folder(target.path)
     made = Record(target.agent, target.scope, original=None, installed=digest(text), folder=folder)
-    return Change(target, before, text, made)
+    return SettingsChange(target, before, text, made)
 
 
-def plan_uninstall(target: Target, before: str | None, record: Record | None, *, home: str) -> Change:
+def plan_uninstall(target: Target, before: str | None, record: Record | None, *, home: str) -> SettingsChange:
     """Return how *target*, whose text is *before*, looks without brim.
 
     A file that is as brim left it gets its original text back. From another one only brim's entries are removed.
     """
     if before is None or not before.strip(BLANK):
-        return Change(target, before, before, None)
+        return SettingsChange(target, before, before, None)
     if record is not None and record.installed == digest(before):
-        return Change(target, before, record.original, None)
+        return SettingsChange(target, before, record.original, None)
     if target.is_own:
-        return Change(target, before, None if before.startswith(OPENCODE_BEGINS) else before, None)
+        return SettingsChange(target, before, None if before.startswith(OPENCODE_BEGINS) else before, None)
     if target.agent.endswith(COMMAND):  # a person changed it, so it's theirs
-        return Change(target, before, before, None)
+        return SettingsChange(target, before, before, None)
     ours = Ours(home)
     settings = JsonText(before, target.path, comments=target.comments)
     _merge(settings, {}, ours)
@@ -208,7 +210,7 @@ def plan_uninstall(target: Target, before: str | None, record: Record | None, *,
         had = (record.original or "").strip(BLANK)
         if not had and not settings.value:
             after = record.original
-    return Change(target, before, after, None)
+    return SettingsChange(target, before, after, None)
 
 
 def _merge(settings: JsonText, entries: Mapping[str, dict[str, Any]], ours: Ours) -> None:
@@ -268,7 +270,7 @@ def _take_status(settings: JsonText, kept: str | None, ours: Ours) -> None:
             settings.remove(STATUS)
 
 
-def make_folders(changes: Sequence[Change]) -> None:
+def make_folders(changes: Sequence[SettingsChange]) -> None:
     """Make the folders of all files, or none: that comes before anything is written."""
     folder = ""
     try:
@@ -350,7 +352,7 @@ def command_target(agent: str, environ: Mapping[str, str]) -> Target:
     return Target(f"{agent}{COMMAND}", "user", os.path.join(agent_folder(agent, environ), *FILES[agent].split("/")))
 
 
-def plan_command(target: Target, before: str | None, record: Record | None) -> Change | None:
+def plan_command(target: Target, before: str | None, record: Record | None) -> SettingsChange | None:
     """Return how *target* gets the command; None if there is a file that isn't brim's, or was changed since."""
     if before is not None and (record is None or record.installed != digest(before)):
         return None

@@ -46,8 +46,8 @@ from brim.install.changes import (
     COMMAND,
     LOCK,
     STATUS,
-    Change,
     Record,
+    SettingsChange,
     command_target,
     make_folders,
     plan_command,
@@ -103,7 +103,7 @@ class Installation(Workspace):
         """Return the files of *agents* in which brim is."""
         return [target for target in self.targets(agents) if self.ours.events_in(target.path)]
 
-    def plan(self, target: Target, *, hooks: str = ALL, status: bool = True) -> Change:
+    def plan(self, target: Target, *, hooks: str = ALL, status: bool = True) -> SettingsChange:
         """Return how *target* gets what belongs there: no hooks where a plugin has them and the file has none."""
         if has_plugin(target.agent, self.environ) and not self.ours.events_in(target.path):
             hooks = PLUGIN
@@ -113,13 +113,13 @@ class Installation(Workspace):
         record = self.records.get(target.path)
         return plan_install(target, target.read(), record, home=self.home, hooks=hooks, status=status)
 
-    def plan_again(self, target: Target) -> Change:
+    def plan_again(self, target: Target) -> SettingsChange:
         """Return how *target* gets again what was installed there."""
         record = self.records.get(target.path)
         hooks, status = (record.hooks, record.status is not None) if record is not None else (ALL, False)
         return self.plan(target, hooks=hooks, status=status)
 
-    def plan_removal(self, target: Target) -> Change:
+    def plan_removal(self, target: Target) -> SettingsChange:
         """Return how *target* looks without brim."""
         return plan_uninstall(target, target.read(), self.records.get(target.path), home=self.home)
 
@@ -132,14 +132,14 @@ class Installation(Workspace):
         files = (target.path, shared, self.target("claude", "user").path)
         return not any(STATUS in settings_of(path) for path in files)
 
-    def apply(self, changes: Sequence[Change], *, installing: bool) -> dict[str, str]:
+    def apply(self, changes: Sequence[SettingsChange], *, installing: bool) -> dict[str, str]:
         """Make *changes*; return the backups by file. If a file changed since it was planned, nothing is done."""
         if not changes:
             return {}
         with locked(os.path.join(self.home, LOCK), prepare=lambda: make_folder(self.home)):
             seen, self.records = self.records, read_records(self.home)
 
-            def is_done(change: Change) -> bool:
+            def is_done(change: SettingsChange) -> bool:
                 """Whether another process has made the same change meanwhile."""
                 path = change.target.path
                 is_new = change.changes or self.records.get(path) != seen.get(path)
@@ -166,7 +166,7 @@ class Installation(Workspace):
             unhide(inside, others=self.records)
         return {path: name for path, name in backups.items() if name}
 
-    def _apply(self, change: Change, *, installing: bool) -> str:
+    def _apply(self, change: SettingsChange, *, installing: bool) -> str:
         """Make one change; return the backup's name, empty if none was needed."""
         path, before = change.target.path, self.records
         record = before.get(path)
@@ -198,7 +198,7 @@ class Installation(Workspace):
             self._remember(records, change)
         return backup
 
-    def _write(self, change: Change, records: dict[str, Record], backup: str, *, chained: bool) -> None:
+    def _write(self, change: SettingsChange, records: dict[str, Record], backup: str, *, chained: bool) -> None:
         """Note what is about to be done, and do it: a backup that isn't noted would stay for ever."""
         before, chain = self.records, os.path.join(self.home, CHAIN)
         had_chain, kept = os.path.lexists(chain), False
@@ -219,7 +219,7 @@ class Installation(Workspace):
                 self._remember(before, None)
             raise
 
-    def _remember(self, records: dict[str, Record], change: Change | None) -> None:
+    def _remember(self, records: dict[str, Record], change: SettingsChange | None) -> None:
         """Keep *records*, and the status line that was there before, for brim's to call."""
         if change is not None:
             chain = os.path.join(self.home, CHAIN)
@@ -273,8 +273,8 @@ class Installed:
     home: str = ""
     reason: str = ""
     """Why nothing was done; empty if something was."""
-    changes: list[Change] = field(default_factory=list)
-    commands: list[Change] = field(default_factory=list)
+    changes: list[SettingsChange] = field(default_factory=list)
+    commands: list[SettingsChange] = field(default_factory=list)
     """The files of ``/learn``."""
     hooks: str = ALL
     backups: dict[str, str] = field(default_factory=dict)
@@ -329,11 +329,11 @@ class Uninstalled:
     """What ``uninstall`` did, or would do."""
 
     home: str
-    changes: list[Change]
+    changes: list[SettingsChange]
     broken: list[str]
     """Why some files could not be changed."""
     dry_run: bool
-    commands: list[Change] = field(default_factory=list)
+    commands: list[SettingsChange] = field(default_factory=list)
     """The files of ``/learn`` that brim had written."""
     backups: dict[str, str] = field(default_factory=dict)
     served: list[str] = field(default_factory=list)
@@ -510,7 +510,7 @@ def duration(text: str) -> float:
     return float(int(number) * unit)
 
 
-def _next_steps(here: Installation, changes: Sequence[Change], inside: Sequence[str]) -> Iterable[str]:
+def _next_steps(here: Installation, changes: Sequence[SettingsChange], inside: Sequence[str]) -> Iterable[str]:
     new = [change.target.agent for change in changes if change.changes]
     if "codex" in new:
         yield "Codex asks once, when it starts, whether it may run these hooks: choose to trust them"

@@ -25,13 +25,13 @@ _TOKEN = re.compile(rf'{_STRING}|[\[\]{{}},:]|[^\s\[\]{{}},:"]+')
 
 
 @dataclass
-class Node:
+class JsonNode:
     """One value and where it stands: ``text[start:end]``; ``begin`` is where its key stands, if it has one."""
 
     start: int
     end: int
     value: Any
-    members: list[Node] = field(default_factory=list)
+    members: list[JsonNode] = field(default_factory=list)
     key: str | None = None
     begin: int = 0
 
@@ -115,7 +115,7 @@ class JsonText:
             if keys[:-1] and not inside.strip():
                 self.remove(*keys[:-1])
 
-    def _insert(self, container: Node, value: object, key: str | None = None) -> None:
+    def _insert(self, container: JsonNode, value: object, key: str | None = None) -> None:
         text, (unit, gap, newline) = self.text, self._style()
         name = "" if key is None else f"{json.dumps(key)}:{gap}"
         inside = text[container.start + 1 : container.end - 1]
@@ -181,8 +181,8 @@ class JsonText:
             ) from None
         self.text, self._bare = text, bare
 
-    def _find(self, keys: tuple[str | int, ...]) -> Node | None:
-        node: Node | None = self._root
+    def _find(self, keys: tuple[str | int, ...]) -> JsonNode | None:
+        node: JsonNode | None = self._root
         for key in keys:
             members = node.members if node is not None else []
             if isinstance(key, int):
@@ -191,7 +191,7 @@ class JsonText:
                 node = next((each for each in reversed(members) if each.key == key), None)
         return node
 
-    def _at(self, keys: tuple[str | int, ...]) -> Node:
+    def _at(self, keys: tuple[str | int, ...]) -> JsonNode:
         node = self._find(keys)
         if node is None:
             raise KeyError(keys)
@@ -202,9 +202,9 @@ def _without_comment(match: re.Match[str]) -> str:
     return match[0] if match[0].startswith('"') else re.sub(r"[^\r\n]", " ", match[0])
 
 
-def _parse(first: re.Match[str], tokens: Iterator[re.Match[str]]) -> Node:
+def _parse(first: re.Match[str], tokens: Iterator[re.Match[str]]) -> JsonNode:
     """Return the value that begins with the token *first*. The text is known to be valid JSON."""
-    node = Node(first.start(), first.end(), None, begin=first.start())
+    node = JsonNode(first.start(), first.end(), None, begin=first.start())
     if first[0] not in ("{", "["):
         node.value = json.loads(first[0])
         return node

@@ -25,8 +25,8 @@ from brim.errors import BrimError, InputError
 from brim.figures import counted
 from brim.install.agents import settings_of, user_target
 from brim.masking import masked
-from brim.store.imports import Found, RulesReader, plan_of
-from brim.store.loaded import Loader
+from brim.store.imports import FoundRule, RulesReader, plan_of
+from brim.store.loaded import RuleLoader
 from brim.store.scopes import Scopes
 from brim.tokens.inputs import SKIPPED_FOLDERS, read_text
 from brim.tracking.readers.fields import items, mapping, text, value
@@ -111,7 +111,7 @@ class RuleSources:
     """Rule files on their way into a scope, each read once."""
 
     workspace: Workspace
-    found: list[Found] = field(default_factory=list)
+    found: list[FoundRule] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     """Files that could not be read."""
     secrets: int = 0
@@ -133,7 +133,7 @@ class RuleSources:
 
     def _add(self, path: str, importers: tuple[str, ...]) -> None:
         real = os.path.realpath(path)
-        loaders: tuple[Loader, ...] = ()
+        loaders: tuple[RuleLoader, ...] = ()
         if importers:  # who loads the first one loads this one too, except Codex
             first = loaders_of(importers[0], self.workspace, scoped=False)
             loaders = tuple(replace(each, exact=bool(each.folder)) for each in first if each.agent != "codex")
@@ -145,7 +145,7 @@ class RuleSources:
         both = tuple(dict.fromkeys((*self.found[known].loaders, *more)))
         self.found[known] = replace(self.found[known], loaders=both)
 
-    def _read(self, path: str, importers: tuple[str, ...], imported: tuple[Loader, ...]) -> None:
+    def _read(self, path: str, importers: tuple[str, ...], imported: tuple[RuleLoader, ...]) -> None:
         name = "standard input" if path == "-" else self._name(path)
         content = read_text(path, at_most=LARGEST)
         if _is_json(content):
@@ -154,7 +154,7 @@ class RuleSources:
         self.secrets += secrets
         fields = front_matter(text)
         if _is_memory(path):
-            self.found.append(Found(name, path, read_note(text, fields, name), stamp=stamp_of(path)))
+            self.found.append(FoundRule(name, path, read_note(text, fields, name), stamp=stamp_of(path)))
             return
         when, skipped = when_of(fields, self._folder(path))
         rules = read_rules(text, name)
@@ -162,7 +162,7 @@ class RuleSources:
         rules = replace(rules, skipped=(*skipped, *rules.skipped))
         about = " ".join(fields.get("description", ()))
         at = len(self.found)
-        self.found.append(Found(name, path, rules, when, loaders, about, stamp=stamp_of(path)))
+        self.found.append(FoundRule(name, path, rules, when, loaders, about, stamp=stamp_of(path)))
         left = [self._follow(each, path, importers) for each in rules.imports]
         rules = replace(rules, skipped=(*rules.skipped, *filter(None, left)))
         self.found[at] = replace(self.found[at], rules=rules)
@@ -237,7 +237,7 @@ def _is_pattern(text: str) -> bool:
     return bool(_GLOB.match(text)) and is_closed and ": " not in text
 
 
-def loaders_of(path: str, workspace: Workspace, *, scoped: bool) -> Iterator[Loader]:
+def loaders_of(path: str, workspace: Workspace, *, scoped: bool) -> Iterator[RuleLoader]:
     """Yield the agents that load the file *path* at the start; none if it is *scoped* to some files."""
     if scoped or _is_memory(path):
         return
@@ -250,7 +250,7 @@ def loaders_of(path: str, workspace: Workspace, *, scoped: bool) -> Iterator[Loa
             unless = _unless(agent, name, workspace)
             if unless is not None and not (agent == "codex" and stamp_of(path)[1] > CODEX_BYTES):
                 exact = bool(folder) and agent != "claude" and not os.path.exists(os.path.join(root, ".git"))
-                yield Loader(agent, folder, exact, tuple(os.path.join(base, each) for each in unless))
+                yield RuleLoader(agent, folder, exact, tuple(os.path.join(base, each) for each in unless))
                 break
 
 

@@ -1,4 +1,4 @@
-"""The server over streamable HTTP: on this machine only, for clients that bring the token, each within ``Limits``."""
+"""The server over streamable HTTP: on this machine, for clients that bring the token, each within ``HttpLimits``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PATH = "/mcp"
 
 
 @dataclass(frozen=True)
-class Limits(loopback.Limits):
+class HttpLimits(loopback.RequestLimits):
     """What clients may take. Times are in seconds."""
 
     sessions: int = 100
@@ -31,11 +31,11 @@ class Limits(loopback.Limits):
     """After so long without a request or an open stream, a session ends."""
 
 
-LIMITS = Limits()
+LIMITS = HttpLimits()
 
 
 def serve_http(
-    server: MCPServer, token: str, port: int, *, ready: Callable[[str], object], limits: Limits = LIMITS
+    server: MCPServer, token: str, port: int, *, ready: Callable[[str], object], limits: HttpLimits = LIMITS
 ) -> None:
     """Serve until the process is told to end. *ready* gets the address; *port* 0 takes any that is free."""
     with loopback.listen(port) as bound:
@@ -44,7 +44,7 @@ def serve_http(
         loopback.serve(guarded_app(server, token, port, limits), bound, limits)
 
 
-def guarded_app(server: MCPServer, token: str, port: int, limits: Limits = LIMITS) -> App:
+def guarded_app(server: MCPServer, token: str, port: int, limits: HttpLimits = LIMITS) -> App:
     """Return the application: ``Host`` and ``Origin`` must be this machine's, and the token the right one."""
     places = [f"{name}:{port}" for name in NAMES]
     security = TransportSecuritySettings(allowed_hosts=places, allowed_origins=[f"http://{place}" for place in places])

@@ -22,7 +22,7 @@ STRATEGIES = {"fifo": "FifoPruner", "sliding": "SlidingWindowPruner", "summarize
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountAnswer:
     """How many tokens a text has, and what that rests on."""
 
     tokens: int
@@ -52,7 +52,7 @@ class Room:
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FitAnswer:
     """A history that its provider accepts, within ``target`` tokens if it ``fits``; ``dropped`` are places in what was
     given."""
 
@@ -66,14 +66,14 @@ class Fitted:
     warning: str | None
 
 
-def count_text(workspace: Workspace, text: str, model: str = "") -> Counted:
+def count_text(workspace: Workspace, text: str, model: str = "") -> CountAnswer:
     """Return how many tokens *text* has for *model*."""
 
     name = _model(workspace, model)
     mode = "auto" if model.strip() else local_mode(workspace.config)
     counted: Count = counter_for(name, mode=mode).count(text)
     known = (lookup(name).context_window, _warning(name)) if name else (None, None)
-    return Counted(int(counted), counted.basis, counted.low, counted.high, name, *known)
+    return CountAnswer(int(counted), counted.basis, counted.low, counted.high, name, *known)
 
 
 def room_for(workspace: Workspace, model: str, messages: list[dict[str, Any]], directive: str = "") -> Room:
@@ -92,7 +92,7 @@ def fit_messages(
     tokens: int | None = None,
     model: str = "",
     strategy: str = "fifo",
-) -> Fitted:
+) -> FitAnswer:
     """Return *messages* pruned to *tokens*, or to what fits into the window of *model*."""
 
     name = _needed(_model(workspace, model))
@@ -104,7 +104,7 @@ def fit_messages(
     tokens, basis, receipt = int(pruned.tokens), pruned.tokens.basis, pruned.receipt
     dropped = sorted({index for unit in receipt.dropped for index in unit.indices})
     messages = list(pruned.messages)
-    return Fitted(messages, tokens, target, pruned.fits, basis, dropped, receipt.reason, _warning(name))
+    return FitAnswer(messages, tokens, target, pruned.fits, basis, dropped, receipt.reason, _warning(name))
 
 
 def local_mode(config: Config) -> Mode:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from brim.errors import InputError, StoreError
-from brim.scratch.entries import Entry, View, withdrawn
+from brim.scratch.entries import MemoryEntry, MemoryView, withdrawn
 from brim.scratch.folder import NAME
 from brim.scratch.index import render_index, sentence
 from brim.scratch.writer import ScratchWriter
@@ -26,7 +26,7 @@ def index_text(workspace: Workspace, session: str = "") -> str:
     entries = writer.read().entries
     if not entries:
         return f"{EMPTY}\n"
-    return render_index(View(entries), os.path.dirname(writer.scratch_path), session=session)
+    return render_index(MemoryView(entries), os.path.dirname(writer.scratch_path), session=session)
 
 
 def search_text(workspace: Workspace, query: str, session: str = "") -> str:
@@ -75,6 +75,6 @@ def _writer(workspace: Workspace, session: str = "") -> ScratchWriter:
     return ScratchWriter(worktree, session=session, clock=lambda: workspace.now, claim=False, secret=secret)
 
 
-def _whole(entry: Entry) -> str:
+def _whole(entry: MemoryEntry) -> str:
     more = f"\n… {len(entry.text):,} characters in all" if len(entry.text) > LONGEST else ""
     return "\n> ".join([f"#{entry.number} {entry.kind}", *f"{entry.text[:LONGEST]}{more}".split("\n")])

@@ -96,7 +96,7 @@ LONGEST_SUMMARY = 300
 
 
 @dataclass(frozen=True)
-class Rule:
+class RuleAnswer:
     """One line of a list."""
 
     id: str
@@ -118,7 +118,7 @@ class Rule:
 class Rules:
     """What there is: ``total`` match, and the first of them are here."""
 
-    rules: list[Rule]
+    rules: list[RuleAnswer]
     total: int
 
 
@@ -153,7 +153,7 @@ def list_rules(workspace: Workspace, query: str = "", limit: int = 50) -> Rules:
     with workspace.open(create=True) as scopes:
         found = [each for each in scopes.behaviors(LIVE) if matches(each)]
     found.sort(key=lambda each: (each.name.casefold(), each.id))
-    return Rules([Rule.of(each) for each in found[: max(0, limit)]], len(found))
+    return Rules([RuleAnswer.of(each) for each in found[: max(0, limit)]], len(found))
 
 
 @without_broken_project

@@ -55,7 +55,7 @@ def make_tools(clients: Clients) -> list[Tool]:
     def why(id: Id, situation: Situation = "") -> str:
         return rules.why_text(clients.workspace, id, situation)
 
-    def count(text: str, model: Model = "") -> measures.Counted:
+    def count(text: str, model: Model = "") -> measures.CountAnswer:
         return measures.count_text(clients.workspace, text, model)
 
     def budget(messages: Messages, model: Model = "", directive: str = "") -> measures.Room:
@@ -66,7 +66,7 @@ def make_tools(clients: Clients) -> list[Tool]:
         tokens: Annotated[int | None, Field(ge=0)] = None,
         model: Model = "",
         strategy: Literal["fifo", "sliding", "summarize"] = "fifo",
-    ) -> measures.Fitted:
+    ) -> measures.FitAnswer:
         return measures.fit_messages(clients.workspace, messages, tokens, model, strategy)
 
     def status() -> Standing:

@@ -17,8 +17,8 @@ TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.models.catalog import Model as Model
     from brim.models.catalog import Price as Price
+    from brim.models.catalog import PriceTier as PriceTier
     from brim.models.catalog import ServicePrice as ServicePrice
-    from brim.models.catalog import Tier as Tier
     from brim.models.catalog import cost as cost
     from brim.models.catalog import model as model
     from brim.models.catalog import models as models

@@ -12,14 +12,14 @@ from typing import Any
 from brim.errors import InputError
 from brim.models import overrides
 from brim.models.charges import Charges, Row, all_records, below_config, charges_of, priced, record_of, today
-from brim.models.light import UNKNOWN_WINDOW, Found, find, input_within
+from brim.models.light import UNKNOWN_WINDOW, FoundModel, find, input_within
 from brim.models.overrides import PRICE_FIELDS
 from brim.models.usage import Reported, Tokens, read_response
-from brim.record import Value
+from brim.record import PlainData
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rates(Value):
+class Rates(PlainData):
     """Prices of each kind of token, in USD per million.
 
     ``None`` means unknown, never free.
@@ -44,7 +44,7 @@ class Rates(Value):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tier(Rates):
+class PriceTier(Rates):
     """Rates for requests with a prompt longer than ``above`` tokens.
 
     They apply to the whole request. Cached tokens count as part of the prompt.
@@ -58,7 +58,7 @@ class ServicePrice(Rates):
     """The rates of a service tier, such as ``flex``, where no factor gives them all."""
 
     service: str
-    tiers: tuple[Tier, ...] = ()
+    tiers: tuple[PriceTier, ...] = ()
     """Rates for long prompts, shortest first; a tier without rates means that they aren't known."""
 
 
@@ -70,7 +70,7 @@ class Price(Rates):
     """First day of these rates; ``None`` if they held from the start, as far as the sources know."""
     until: date | None = None
     """First day on which they hold no more; ``None`` if no end is known."""
-    tiers: tuple[Tier, ...] = ()
+    tiers: tuple[PriceTier, ...] = ()
     """Rates for long prompts, shortest first."""
     services: tuple[ServicePrice, ...] = ()
     """Rates of service tiers that ``Model.factors`` doesn't have."""
@@ -87,7 +87,7 @@ class Price(Rates):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Model(Value):
+class Model(PlainData):
     """A model's window, limits, tokenizer and prices."""
 
     name: str
@@ -178,7 +178,7 @@ def models(pattern: str | None = None) -> list[Model]:
     return [model(names[key]) for key in sorted(hits)]
 
 
-def _full(found: Found) -> Model:
+def _full(found: FoundModel) -> Model:
     light = found.light
     provider, mode, source = "", "", "family"
     if found.config_key:
@@ -209,8 +209,8 @@ def _prices(rows: Sequence[Row]) -> tuple[Price, ...]:
     return tuple(prices)
 
 
-def _tiers(row: Row) -> tuple[Tier, ...]:
-    return tuple(Tier(above=tier["above"], **_rates(tier)) for tier in row.get("tiers", ()))
+def _tiers(row: Row) -> tuple[PriceTier, ...]:
+    return tuple(PriceTier(above=tier["above"], **_rates(tier)) for tier in row.get("tiers", ()))
 
 
 def _rates(row: Row) -> dict[str, Any]:

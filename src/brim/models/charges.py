@@ -14,7 +14,7 @@ from typing import Any
 
 from brim.files import data_file
 from brim.models import overrides
-from brim.models.light import Found, find, name_in_table
+from brim.models.light import FoundModel, find, name_in_table
 from brim.models.overrides import PRICE_FIELDS
 from brim.models.terms import tool_fee
 from brim.models.usage import Tokens
@@ -158,7 +158,7 @@ def charges_of(name: str) -> Charges:
     return Charges(*priced(find(name)), name)
 
 
-def priced(found: Found) -> tuple[list[Row], Mapping[str, str]]:
+def priced(found: FoundModel) -> tuple[list[Row], Mapping[str, str]]:
     """Return the rows of prices and the factors of the model that was *found*; nothing where they are not known."""
     if not found.config_key:
         record = record_of(found.table_name) if found.table_name else None
@@ -172,10 +172,10 @@ def priced(found: Found) -> tuple[list[Row], Mapping[str, str]]:
     return priced(find(like) if isinstance(like, str) else below_config(found))
 
 
-def below_config(found: Found) -> Found:
+def below_config(found: FoundModel) -> FoundModel:
     """Return the table's record for exactly the overridden name: a similar name has no price for it."""
     name = name_in_table(found.config_key)
-    return Found(found.light, name if name.lower() == found.config_key else "")
+    return FoundModel(found.light, name if name.lower() == found.config_key else "")
 
 
 def today() -> Day:

@@ -15,7 +15,7 @@ from brim.errors import InputError
 from brim.files import data_file, data_path, data_rows
 from brim.models import names, overrides
 from brim.models.thinking import binds_thinking
-from brim.record import Value
+from brim.record import PlainData
 
 
 def encoding_of(key: str) -> str:
@@ -53,7 +53,7 @@ _Row = list[str]
 
 
 @dataclass(frozen=True)
-class Light(Value):
+class Light(PlainData):
     """The facts about a model that counting needs.
 
     ``encoding`` is ``""`` when the model is known and its tokenizer is not. ``resolved`` is true when both the name and
@@ -71,7 +71,7 @@ class Light(Value):
 
 
 @dataclass(frozen=True)
-class Found(Value):
+class FoundModel(PlainData):
     """A :class:`Light`, and how it was found, for the full record."""
 
     light: Light
@@ -94,7 +94,7 @@ def lookup(name: str) -> Light:
     return find(name).light
 
 
-def find(name: str) -> Found:
+def find(name: str) -> FoundModel:
     """Look up *name* in the overrides and the table, then apply a window from its suffix or a report."""
     if not isinstance(name, str):
         raise InputError(f"a model is given by its name, such as 'gpt-4o', not {repr(name)[:40]}")
@@ -124,7 +124,7 @@ def name_in_table(key: str) -> str:
     return row[5] or row[0] if row else ""
 
 
-def _resolve(key: str, name: str) -> Found:
+def _resolve(key: str, name: str) -> FoundModel:
     if key:
         for spelling, provider_part in names.spellings(key):
             override = overrides.get(spelling)
@@ -136,11 +136,11 @@ def _resolve(key: str, name: str) -> Found:
                 has_window = row[2] != "0"
                 light = known if has_window else replace(_guess(key, key), name=known.name, encoding=known.encoding)
                 binds = binds_thinking(key) or binds_thinking(known.name)
-                return Found(replace(light, binds_thinking=binds), known.name, provider_part)
-    return Found(replace(_guess(key, name), binds_thinking=binds_thinking(key)))
+                return FoundModel(replace(light, binds_thinking=binds), known.name, provider_part)
+    return FoundModel(replace(_guess(key, name), binds_thinking=binds_thinking(key)))
 
 
-def _overridden(key: str, override: overrides.Override) -> Found:
+def _overridden(key: str, override: overrides.Override) -> FoundModel:
     like = override.get("like")
     base = find(like).light if isinstance(like, str) else None
     row = _sized(key)
@@ -156,7 +156,7 @@ def _overridden(key: str, override: overrides.Override) -> Found:
         "resolved": True,
         "binds_thinking": light.binds_thinking or binds_thinking(key),
     }
-    return Found(replace(light, **changes), config_key=key)
+    return FoundModel(replace(light, **changes), config_key=key)
 
 
 def _guess(key: str, name: str) -> Light:

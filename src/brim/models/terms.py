@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 from brim.files import data_rows
-from brim.record import Value
+from brim.record import PlainData
 
 CHEAPER_TIERS = ("flex", "batch")
 """Tiers that cost less than the standard one. A provider may answer with the standard tier, so that is reserved."""
@@ -48,7 +48,7 @@ _DEEPEST = 6
 
 
 @dataclass(frozen=True, slots=True)
-class ServerTool(Value):
+class ServerTool(PlainData):
     """One line of ``data/server_tools.tsv``: a tool that the provider runs."""
 
     api: str
@@ -67,7 +67,7 @@ class ServerTool(Value):
 
 
 @dataclass(frozen=True, slots=True)
-class Terms(Value):
+class Terms(PlainData):
     """What a request asks for that changes its price."""
 
     service_tier: str = ""

@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from brim.errors import InputError
-from brim.record import Value
+from brim.record import PlainData
 
 _MOST = 10**12
 _STANDARD_SERVICE = ("", "standard", "default", "auto")
 
 
 @dataclass(frozen=True)
-class Tokens(Value):
+class Tokens(PlainData):
     """The tokens of one request, each counted once."""
 
     input: int = 0
@@ -239,7 +239,7 @@ _IDS = ("id", "response_id", "responseId", "provider_response_id")
 
 
 @dataclass(frozen=True)
-class Reported(Value):
+class Reported(PlainData):
     """What one request took, as its response says."""
 
     tokens: Tokens

@@ -77,7 +77,7 @@ class _Between:
 
 
 @dataclass
-class _Thread:
+class _CacheThread:
     """One thread of a session: its last two requests, and what happened before the last and since."""
 
     before: Usage | None = None
@@ -93,7 +93,7 @@ class CacheReader:
     """Finds the breaks in the events of one file."""
 
     def __init__(self) -> None:
-        self._threads: defaultdict[str, _Thread] = defaultdict(_Thread)
+        self._threads: defaultdict[str, _CacheThread] = defaultdict(_CacheThread)
         self._found: list[CacheBreak] = []
 
     def take(self, event: Event) -> None:
@@ -119,7 +119,7 @@ class CacheReader:
             self._settle(thread)
         return self._found
 
-    def _request(self, thread: _Thread, event: Usage) -> None:
+    def _request(self, thread: _CacheThread, event: Usage) -> None:
         if thread.last is not None and event.request and event.request == thread.last.request:
             thread.last = event  # the same request with newer numbers
             return
@@ -131,7 +131,7 @@ class CacheReader:
         thread.before, thread.last = thread.last, event
         thread.between, thread.since = thread.since, _Between()
 
-    def _settle(self, thread: _Thread) -> None:
+    def _settle(self, thread: _CacheThread) -> None:
         before, last = thread.before, thread.last
         if before is None or last is None:
             return
@@ -154,7 +154,7 @@ def rewritten(before: Tokens, last: Tokens) -> int:
     return max(0, min(held - last.cache_read, written))
 
 
-def _cause(thread: _Thread, pause: float | None) -> str:
+def _cause(thread: _CacheThread, pause: float | None) -> str:
     between, before, last = thread.between, thread.before, thread.last
     if between.compacted or (last is not None and last.compacts):
         return "compaction"

@@ -25,8 +25,7 @@ from brim.scratch.inventory import MOST, Inventory, Thing, is_set_up, told_by
 from brim.scratch.quotes import masked_line
 from brim.tracking.compaction import fold
 from brim.tracking.estimate import BilledRatio, length_of
-from brim.tracking.events import Attachment, Event, Message, StateSeen, ToolCall, ToolResult, Usage
-from brim.tracking.events import Compaction as Compacted
+from brim.tracking.events import Attachment, Compaction, Event, Message, StateSeen, ToolCall, ToolResult, Usage
 from brim.tracking.readers.fields import Bounded
 
 MOST_ITEMS = 200
@@ -60,7 +59,7 @@ class Lost:
 
 
 @dataclass(frozen=True, slots=True)
-class Compaction:
+class CompactionReport:
     """What one compaction lost."""
 
     time: float | None
@@ -140,7 +139,7 @@ class CompactionReader:
         if len(self._windows) > _WHOLE_WINDOWS:
             next(islice(reversed(self._windows.values()), _WHOLE_WINDOWS, None)).forget_recent()
 
-    def finish(self) -> list[Compaction]:
+    def finish(self) -> list[CompactionReport]:
         """Return the compactions so far, in the order of their time; the session may go on afterwards."""
         found = [each for window in self._windows.values() for each in window.results(self.agent, self._ratio)]
         return sorted(found, key=lambda each: each.time if each.time is not None else 0.0)
@@ -160,7 +159,7 @@ class _Cost:
 class _Measured:
     """One compaction while the session goes on: what was lost, and what of it came back."""
 
-    def __init__(self, event: Compacted) -> None:
+    def __init__(self, event: Compaction) -> None:
         self.event = event
         self.had: dict[str, int] = {}
         self.lost: dict[Thing, _Cost] = {}
@@ -185,7 +184,7 @@ class _Window:
         self._model = ""
 
     def take(self, event: Event) -> None:
-        if isinstance(event, Compacted):
+        if isinstance(event, Compaction):
             self._settle()
             self._open = _Measured(event)
             return
@@ -305,14 +304,14 @@ class _Window:
                 last.lost[thing].back = by  # reading the file again still costs something
                 self._inventory.add(thing)
 
-    def results(self, agent: str, ratio: BilledRatio) -> Iterator[Compaction]:
+    def results(self, agent: str, ratio: BilledRatio) -> Iterator[CompactionReport]:
         """Yield what is known of each compaction."""
         self._settle()
         for done in self._done:
             yield _result(done, agent, ratio, self._model)
 
 
-def _result(done: _Measured, agent: str, ratio: BilledRatio, model: str) -> Compaction:
+def _result(done: _Measured, agent: str, ratio: BilledRatio, model: str) -> CompactionReport:
     event, lost, back = done.event, dict.fromkeys(done.had, 0), dict.fromkeys(done.had, 0)
     for (kind, _), cost in done.lost.items():
         lost[kind] += 1
@@ -322,7 +321,7 @@ def _result(done: _Measured, agent: str, ratio: BilledRatio, model: str) -> Comp
         Lost(kind, _masked(text), cost.uses, cost.back, len(cost.turns), ratio.tokens(cost.size, model))
         for (kind, text), cost in ranked[:MOST_ITEMS]
     )
-    return Compaction(
+    return CompactionReport(
         time=event.time,
         session=event.session,
         agent=agent,

@@ -16,11 +16,11 @@ from typing import Any
 
 from brim.errors import InputError, StoreError
 from brim.models.charges import charged, charges_of, day_of, today
-from brim.record import Value
+from brim.record import PlainData
 from brim.report.index import forget_gone, open_index, put_aside
 from brim.report.watch import Reading
 from brim.tokens.calibrate import MAX_RATIO, MIN_RATIO, MIN_SAMPLES, Calibration, MemoryCalibrationStore
-from brim.tracking.requests import Change, Part, Request, compare, requests_of, tokens_of_part
+from brim.tracking.requests import ComposedRequest, CompositionChange, RequestPart, compare, requests_of, tokens_of_part
 from brim.tracking.requests.pieces import (
     AGENTS,
     BRIM,
@@ -54,7 +54,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class _Share(Value):
+class _Share(PlainData):
     """Some tokens of a request, priced by the length of the whole request."""
 
     prompt: int
@@ -66,7 +66,7 @@ class _Share(Value):
     writes_are_input: bool = False
 
 
-def price_of(request: Request, *, fresh: int = 0, read: int = 0) -> int | None:
+def price_of(request: ComposedRequest, *, fresh: int = 0, read: int = 0) -> int | None:
     """Return the micro-dollars of *fresh* and of cached tokens in *request*; None if there's no price for its model.
 
     Fresh tokens cost what the request paid for its own: a cache write if it wrote to a cache, else plain input.
@@ -78,14 +78,14 @@ def price_of(request: Request, *, fresh: int = 0, read: int = 0) -> int | None:
     return None if tiers is None else charged(share, tiers)
 
 
-def rewrite_price(request: Request, tokens: int) -> int | None:
+def rewrite_price(request: ComposedRequest, tokens: int) -> int | None:
     """Return what it cost more, in micro-dollars, to send *tokens* again than to read them from the cache."""
     fresh, read = price_of(request, fresh=tokens), price_of(request, read=tokens)
     return None if fresh is None or read is None else max(0, fresh - read)
 
 
 @dataclass(frozen=True)
-class BrimsShare(Value):
+class BrimsShare(PlainData):
     """What brim's own texts took in a session."""
 
     tokens: int
@@ -106,7 +106,7 @@ class BrimsShare(Value):
     """Micro-dollars of that."""
 
 
-def brims_share(requests: Sequence[Request]) -> BrimsShare:
+def brims_share(requests: Sequence[ComposedRequest]) -> BrimsShare:
     """Return what brim's texts took in *requests*, of which there is at least one."""
     sizes = tokens_of_part(requests, BRIM)
     costs: list[int | None] = []
@@ -118,7 +118,7 @@ def brims_share(requests: Sequence[Request]) -> BrimsShare:
     return BrimsShare(sizes[-1], sum(sizes), _sum(costs), resumes, *again)
 
 
-def _rewritten(requests: Sequence[Request], without: str) -> tuple[int, int | None]:
+def _rewritten(requests: Sequence[ComposedRequest], without: str) -> tuple[int, int | None]:
     """Return the tokens that were sent again after resuming, and what that cost more, *without* one part."""
     resumed = [(before, after) for before, after in pairwise(requests) if after.resumed]
     sizes = [(after, compare(before, after, without=without).rewritten_tokens) for before, after in resumed]
@@ -136,17 +136,17 @@ class ContextReport:
 
     reading: Reading
     """The state of the session at its end."""
-    request: Request | None
+    request: ComposedRequest | None
     """The request that is shown; None if the file has none that is understood."""
     count: int
     """How many requests the file has."""
     brim: BrimsShare | None = None
-    since: Request | None = None
-    change: Change | None = None
+    since: ComposedRequest | None = None
+    change: CompositionChange | None = None
     """What changed since the request ``since``."""
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[RequestPart, ...]:
         """The tree, the largest part first."""
         return self.request.parts if self.request else ()
 
@@ -206,7 +206,7 @@ def context_report(
 
 
 def context_at(
-    reading: Reading, requests: Sequence[Request], at: int | None = None, since: int | None = None
+    reading: Reading, requests: Sequence[ComposedRequest], at: int | None = None, since: int | None = None
 ) -> ContextReport:
     """Return what fills the window of the session in *reading*, whose *requests* were read before."""
     for name, number in (("--at", at), ("--since", since)):
@@ -223,7 +223,7 @@ def context_at(
 
 def session_requests(
     path: str, *, at: int | None = None, index: str = "", on_read: Callable[[int], object] = int
-) -> list[Request]:
+) -> list[ComposedRequest]:
     """Return the requests in *path*, each with what was known before it, from other sessions too.
 
     If request *at* (None: the last one) has only a prior, and the index doesn't help, earlier sessions next to the file
@@ -289,7 +289,7 @@ class Moment:
         return {**named, "parts": dict(self.parts), "rest": self.rest, "cause": list(self.cause)}
 
 
-def timeline(requests: Sequence[Request]) -> list[Moment]:
+def timeline(requests: Sequence[ComposedRequest]) -> list[Moment]:
     """Return the moments of a thread's *requests*: all of them, from the first."""
     sizes = {
         group: [sum(each) for each in zip(*(tokens_of_part(requests, name) for name in names), strict=True)]
@@ -344,7 +344,7 @@ class RequestIndex:
                 hidden = {**json.loads(other), **hidden}
         return ratios, hidden
 
-    def keep(self, file: str, mark: Mark, requests: Sequence[Request]) -> None:
+    def keep(self, file: str, mark: Mark, requests: Sequence[ComposedRequest]) -> None:
         """Keep how far *file* was read, and what its *requests* showed."""
         if not self._path:
             return
@@ -362,7 +362,7 @@ class RequestIndex:
                 put_aside(self._path)
 
 
-def learned_from(requests: Sequence[Request]) -> tuple[MemoryCalibrationStore, dict[str, int]]:
+def learned_from(requests: Sequence[ComposedRequest]) -> tuple[MemoryCalibrationStore, dict[str, int]]:
     """Return what *requests* showed: each model's ratio, and the tokens that its client doesn't record."""
     ratios, hidden = MemoryCalibrationStore(), dict[str, int]()
     for each in requests:

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any, Self
 
 from brim.report.cache import CacheBreak, CacheReader
-from brim.report.compactions import Compaction, CompactionReader
+from brim.report.compactions import CompactionReader, CompactionReport
 from brim.report.money import SummaryReader, SummaryRequest
 from brim.report.waste import Waste, WasteReader
 from brim.tracking.estimate import BilledRatio
@@ -17,7 +17,7 @@ from brim.tracking.events import Event, ToolCall
 from brim.tracking.readers.fields import mapping, text
 from brim.tracking.readers.stream import subagent_of
 from brim.tracking.requests.claude import ClaudeRequests
-from brim.tracking.requests.composition import Request, compare, requests_of
+from brim.tracking.requests.composition import ComposedRequest, compare, requests_of
 from brim.tracking.requests.pieces import MEMORY, TOOLS, UNRESOLVED, Label, tool_label
 from brim.tracking.requests.reading import by_bytes
 from brim.tracking.sessions import SessionFile
@@ -32,7 +32,7 @@ class Findings:
     summaries: list[SummaryRequest] = field(default_factory=list)
     called: list[str] = field(default_factory=list)
     """The tools of MCP servers that were called."""
-    compactions: list[Compaction] = field(default_factory=list)
+    compactions: list[CompactionReport] = field(default_factory=list)
 
     def to_row(self) -> list[Any]:
         """Return it as JSON can hold it."""
@@ -48,7 +48,7 @@ class Findings:
             [Waste(*row) for row in waste],
             [SummaryRequest(*row) for row in summaries],
             called,
-            [Compaction.from_dict(each) for each in compactions],
+            [CompactionReport.from_dict(each) for each in compactions],
         )
 
 
@@ -128,13 +128,13 @@ class RecordsReader:
         elif text(line, "attachment", "type") in _FILES or line.get("subtype") == "compact_boundary":
             self._reader.take(line)
 
-    def finish(self) -> list[Request]:
+    def finish(self) -> list[ComposedRequest]:
         """Return the requests that were recorded."""
         requests = requests_of(self._reader.finish()) if self._any else []
         return [each for each in requests if each.recorded]
 
 
-def with_parts(breaks: list[CacheBreak], requests: list[Request]) -> list[CacheBreak]:
+def with_parts(breaks: list[CacheBreak], requests: list[ComposedRequest]) -> list[CacheBreak]:
     """Return *breaks* with the first part that differed, where recorded *requests* show it."""
     places = {each.id: place for place, each in enumerate(requests)}
     found = []
@@ -162,7 +162,9 @@ def shown(tool: str) -> str:
     return ": ".join(tool_label(tool))
 
 
-def carried(requests: list[Request], called: set[str], session: str, agent: str, ratio: BilledRatio) -> Iterator[Waste]:
+def carried(
+    requests: list[ComposedRequest], called: set[str], session: str, agent: str, ratio: BilledRatio
+) -> Iterator[Waste]:
     """Yield the memory files, and the tools of MCP servers that weren't *called*, that *requests* began with.
 
     Requests in a row with the same tools and system prompt began like the first of them.

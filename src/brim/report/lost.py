@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from brim.errors import InputError
-from brim.report.compactions import Compaction, CompactionReader, Lost
+from brim.report.compactions import CompactionReader, CompactionReport, Lost
 from brim.scratch.facts import KINDS
 from brim.scratch.quotes import code
-from brim.store.events import Event as Noted
+from brim.store.events import RuleEvent as Noted
 from brim.tracking.readers import AnyReader
 from brim.tracking.readers.stream import BLOCK, read, subagent_files
 from brim.tracking.sessions import newest_first
@@ -35,7 +35,7 @@ _LONGEST_SIGN = 32
 class LostReport:
     """The compactions of one session, oldest first."""
 
-    compactions: tuple[Compaction, ...] = ()
+    compactions: tuple[CompactionReport, ...] = ()
     path: str = ""
     """The session's file; empty if only the notes of brim's hooks are left."""
     here: bool = True
@@ -96,7 +96,7 @@ def find_lost(
 
 def lost_in(
     path: str, *, taken: Callable[[int], object] = int, on_broken: Callable[[int], object] = int
-) -> list[Compaction]:
+) -> list[CompactionReport]:
     """Return the compactions of the session in the file *path* and of its sub-agents.
 
     What can't be opened or isn't text is an ``InputError``.
@@ -155,19 +155,19 @@ def _blocks(file: BinaryIO) -> Iterator[bytes]:
         end = data[-_LONGEST_SIGN:]
 
 
-def _noted(workspace: Workspace, session: str) -> list[Compaction]:
+def _noted(workspace: Workspace, session: str) -> list[CompactionReport]:
     """Return what brim's hooks noted of the *session*, or of all if it is empty."""
     with workspace.open() as scopes:
         events: Iterable[Noted] = scopes.user.events(kind="compacted") if scopes.user is not None else []
     return [_of_note(event) for event in events if event.session.startswith(session)]
 
 
-def _of_note(event: Noted) -> Compaction:
+def _of_note(event: Noted) -> CompactionReport:
     detail: Mapping[str, Any] = event.detail
     names = {"path": "file"}  # as hooks of earlier versions called it
     counts = {names.get(kind, kind): pair for kind, pair in detail.get("counts", {}).items()}
     had, lost = ({kind: pair[at] for kind, pair in counts.items() if kind in KINDS} for at in (0, 1))
-    return Compaction(
+    return CompactionReport(
         time=event.time,
         session=event.session,
         agent=detail.get("agent", ""),

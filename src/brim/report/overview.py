@@ -14,10 +14,10 @@ from typing import Any
 from brim.figures import home_path
 from brim.models.usage import Tokens
 from brim.report.cache import CacheBreak
-from brim.report.compactions import Compaction
+from brim.report.compactions import CompactionReport
 from brim.report.findings import Findings, FindingsReader
 from brim.report.money import Bill, bill
-from brim.report.usage import Source, UsageReading, is_named, iso, price_version, read_all
+from brim.report.usage import UsageReading, UsageSource, is_named, iso, price_version, read_all
 from brim.report.waste import ADVICE, KINDS, Waste
 from brim.spend.money import PriceList
 from brim.tracking.sessions import Request, SessionFile
@@ -64,7 +64,7 @@ class WasteSum:
 class LostSum:
     """What all compactions together lost, in the order of their time."""
 
-    items: list[Compaction]
+    items: list[CompactionReport]
     cost: int
     """Micro-dollars that finding things again took, of those that have a price."""
 
@@ -207,7 +207,7 @@ def sessions_report(
         recent, index=index, prices=price_version(models), on_read=on_read, observe=FindingsReader, most=most
     )
 
-    def is_wanted(source: Source, when: float | None) -> bool:
+    def is_wanted(source: UsageSource, when: float | None) -> bool:
         return (not project or is_named(source.project, project)) and (since is None or when is None or when >= since)
 
     gathered, prices = reading.gathered, PriceList()
@@ -237,15 +237,15 @@ def sessions_report(
 
 
 def _lost(
-    found: list[tuple[Source, list[Compaction]]],
-    is_wanted: Callable[[Source, float | None], bool],
+    found: list[tuple[UsageSource, list[CompactionReport]]],
+    is_wanted: Callable[[UsageSource, float | None], bool],
     requests: Mapping[str, Request],
     prices: PriceList,
 ) -> LostSum:
     """Return the compactions, each once: a stream repeats those of its transcript, a fork those of its parent."""
-    by_session: dict[tuple[str, str], list[Compaction]] = {}
+    by_session: dict[tuple[str, str], list[CompactionReport]] = {}
     for source, compactions in found:
-        mine: dict[tuple[str, str], list[Compaction]] = {}
+        mine: dict[tuple[str, str], list[CompactionReport]] = {}
         for each in compactions:
             if is_wanted(source, each.time):
                 mine.setdefault((each.session, each.sub_agent), []).append(each)
@@ -269,9 +269,9 @@ def _breaks(found: list[CacheBreak], requests: Mapping[str, Request], prices: Pr
 
 
 def _waste(
-    found: list[tuple[Source, Findings]],
+    found: list[tuple[UsageSource, Findings]],
     requests: list[Request],
-    is_wanted: Callable[[Source, float | None], bool],
+    is_wanted: Callable[[UsageSource, float | None], bool],
     prices: PriceList,
 ) -> dict[str, list[Waste]]:
     """Return the waste in *requests* by kind, each thing once, with what it cost, the most expensive first.

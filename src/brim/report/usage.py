@@ -59,7 +59,7 @@ _SLUGGED = (TRANSCRIPT, "gemini-transcript")
 """The formats of the files whose place says whose project they are."""
 
 
-class Source(NamedTuple):
+class UsageSource(NamedTuple):
     """Where a request was found: whose file it is (``claude``, ``codex``, ``gemini`` or ``other``) and its project."""
 
     agent: str
@@ -70,13 +70,13 @@ class Gathered:
     """Everything that files report: each request once, whichever files report it and in whichever order."""
 
     def __init__(self) -> None:
-        self._requests: dict[str, tuple[Request, Source]] = {}
+        self._requests: dict[str, tuple[Request, UsageSource]] = {}
         self._copies: dict[tuple[str, str], Request] = {}
         self.totals: dict[str, Total] = {}
-        self.sources: dict[str, Source] = {}
+        self.sources: dict[str, UsageSource] = {}
         """Where each session was found first."""
 
-    def add(self, found: FileUsage, source: Source) -> None:
+    def add(self, found: FileUsage, source: UsageSource) -> None:
         """Add what a file reports."""
         for key, request in found.requests.items():
             known = self._requests.get(key)
@@ -90,7 +90,7 @@ class Gathered:
             self.sources.setdefault(session, source)
             self.totals[session] = max(self.totals.get(session, total), total, key=lambda each: each.rank)
 
-    def requests(self) -> list[tuple[Request, Source]]:
+    def requests(self) -> list[tuple[Request, UsageSource]]:
         """Return every request once, without the replays of the main thread in sub-agents' files."""
         found, messages = self._requests, {key: request.message for key, (request, _) in self._requests.items()}
         dropped = set()
@@ -205,7 +205,7 @@ class Sum:
     last: float | None = None
 
     @classmethod
-    def of(cls, found: Sequence[tuple[Request, Source]], name: str = "", project: str = "") -> Self:
+    def of(cls, found: Sequence[tuple[Request, UsageSource]], name: str = "", project: str = "") -> Self:
         """Add up the requests that were *found*."""
         requests = [request for request, _ in found]
         times = [request.time for request in requests if request.time is not None]
@@ -250,14 +250,14 @@ def in_calendar(when: float | None, form: str = "%Y-%m-%d", *, utc: bool = False
         return ""
 
 
-def grouped(requests: Iterable[tuple[Request, Source]], by: str, day_of: Callable[..., str]) -> list[Sum]:
+def grouped(requests: Iterable[tuple[Request, UsageSource]], by: str, day_of: Callable[..., str]) -> list[Sum]:
     """Return the sums of *requests* by one of ``BY``: times in their order, others the most expensive first.
 
     *day_of* is ``in_calendar``, or as that. A billing window ends five hours after its beginning.
     """
     # A zone's clock is a multiple of a quarter of an hour ahead, so every time in one has the same day.
     period = cache(lambda quarter: _period(day_of(None if quarter is None else quarter * 900), by))
-    groups: dict[tuple[str, str], list[tuple[Request, Source]]] = {}
+    groups: dict[tuple[str, str], list[tuple[Request, UsageSource]]] = {}
     begin = float("-inf")
     if by == "block":
         requests = sorted(requests, key=lambda each: (each[0].time is not None, each[0].time or 0.0))
@@ -331,7 +331,7 @@ class UsageReading:
     """``off``, ``used``, or ``unavailable`` if it could not be written."""
     notes: list[str] = field(default_factory=list)
     """Problems with the index, to show to the user."""
-    findings: list[tuple[Source, str]] = field(default_factory=list)
+    findings: list[tuple[UsageSource, str]] = field(default_factory=list)
     """What observers found in each file, as JSON."""
 
     def lacks(self, paths: Iterable[str]) -> bool:
@@ -345,7 +345,7 @@ class UsageReading:
         project = (names.get(file.slug, file.slug) if has_slug else "") or usage.folder
         agent, has_kind, _ = scan.format.partition("-")
         agent = agent if has_kind and agent in AGENTS else scan.format if scan.format == "opencode" else "other"
-        source = Source(agent, project)
+        source = UsageSource(agent, project)
         self.gathered.add(usage, source)
         if scan.findings:
             self.findings.append((source, scan.findings))
@@ -511,7 +511,7 @@ def usage_report(
     reading = read_all(files, index=index, prices=price_version(models), on_read=on_read)
     day_of = partial(in_calendar, utc=utc)
 
-    def is_wanted(source: Source, when: float | None) -> bool:
+    def is_wanted(source: UsageSource, when: float | None) -> bool:
         if (agent and source.agent != agent) or (project and not is_named(source.project, project)):
             return False
         day = day_of(when) if since or until else ""

@@ -101,7 +101,7 @@ class _Item:
     """Whether the agent said something since."""
 
 
-class _Thread:
+class _WasteThread:
     def __init__(self) -> None:
         self.session = self.model = self.last = ""
         self.requests = 0
@@ -119,8 +119,8 @@ class WasteReader:
 
     def __init__(self, ratio: BilledRatio) -> None:
         self._ratio = ratio
-        self._threads: defaultdict[str, _Thread] = defaultdict(_Thread)
-        self._found: list[tuple[str, _Thread, _Item, int]] = []
+        self._threads: defaultdict[str, _WasteThread] = defaultdict(_WasteThread)
+        self._found: list[tuple[str, _WasteThread, _Item, int]] = []
 
     def take(self, event: Event) -> None:
         """Take the next event."""
@@ -156,7 +156,7 @@ class WasteReader:
                 found.append(Waste(*about, thread.session, agent, item.time, thread.model, tokens, requests))
         return found
 
-    def _request(self, thread: _Thread, event: Usage) -> None:
+    def _request(self, thread: _WasteThread, event: Usage) -> None:
         thread.session, thread.model = event.session, event.model
         if event.request and event.request == thread.last:
             return
@@ -165,7 +165,7 @@ class WasteReader:
         if thread.start is None:
             thread.start = (event.tokens.prompt, event.time)
 
-    def _result(self, thread: _Thread, event: ToolResult) -> None:
+    def _result(self, thread: _WasteThread, event: ToolResult) -> None:
         size, (what, call) = length_of(event.text), thread.calls.pop(event.id, ("", 0))
         thread.before += size if not thread.requests else 0
         if event.error:
@@ -180,7 +180,7 @@ class WasteReader:
             if len(names) < _MOST_NAMES:  # with more, it can't be told whether something refers to it
                 thread.items.append(_Item("unused", event.id, what, event.time, size, thread.requests, names))
 
-    def _refer(self, thread: _Thread, event: Message | ToolCall) -> None:
+    def _refer(self, thread: _WasteThread, event: Message | ToolCall) -> None:
         """Leave out what the agent refers to in *event*."""
         waiting = [item for item in thread.items if item.names is not None]
         if not waiting:
@@ -191,7 +191,7 @@ class WasteReader:
             if item.names is not None and not item.names.isdisjoint(said):
                 thread.items.remove(item)
 
-    def _close(self, agent: str, thread: _Thread) -> None:
+    def _close(self, agent: str, thread: _WasteThread) -> None:
         """Take that the window is emptied: by a compaction, or because the session ends."""
         for item in thread.items:
             carried = thread.requests - item.begin

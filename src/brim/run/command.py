@@ -16,7 +16,7 @@ LONGEST_WORD = 100_000
 
 
 @dataclass(frozen=True)
-class Client:
+class AgentCommand:
     """What brim may expect of one agent."""
 
     name: str
@@ -37,9 +37,9 @@ _CANNOT = (
 _CODEX = "cannot be asked to compact in codex exec: it compacts on its own when its window is full"
 _GEMINI = "cannot be asked to compact without its screen: it compresses on its own when its window is full"
 CLIENTS = {
-    "claude": Client("claude", stays=True, compacts=True, caps=True),
-    "codex": Client("codex", cannot=(_CODEX, *_CANNOT)),
-    "gemini": Client("gemini", cannot=(_GEMINI, *_CANNOT)),
+    "claude": AgentCommand("claude", stays=True, compacts=True, caps=True),
+    "codex": AgentCommand("codex", cannot=(_CODEX, *_CANNOT)),
+    "gemini": AgentCommand("gemini", cannot=(_GEMINI, *_CANNOT)),
 }
 
 

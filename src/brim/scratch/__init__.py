@@ -15,8 +15,8 @@ TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.scratch.dead_ends import DeadEnd as DeadEnd
     from brim.scratch.dead_ends import DeadEndDetector as DeadEndDetector
-    from brim.scratch.entries import Entry as Entry
-    from brim.scratch.entries import View as View
+    from brim.scratch.entries import MemoryEntry as MemoryEntry
+    from brim.scratch.entries import MemoryView as MemoryView
     from brim.scratch.entries import extract_text as extract_text
     from brim.scratch.folder import SECTIONS as SECTIONS
     from brim.scratch.index import render_index as render_index

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from brim.files import data_lines
-from brim.scratch.entries import Entry, draft, first_error, remember
+from brim.scratch.entries import MemoryEntry, draft, first_error, remember
 from brim.scratch.quotes import one_line
 from brim.tracking.events import Event, ModelSeen, StateSeen, ToolCall, ToolResult
 
@@ -42,7 +42,7 @@ class Calls:
         self._open: dict[str, ToolCall] = {}
         self._files: dict[tuple[str, str], dict[str, Any]] = {}
 
-    def called(self, call: ToolCall) -> list[Entry]:
+    def called(self, call: ToolCall) -> list[MemoryEntry]:
         """Return what *call* alone says: the file that it changes."""
         if call.id:
             remember(self._open, call.id, call, _MOST_OPEN)
@@ -61,7 +61,7 @@ class Calls:
         """Return the call that *result* answers, if it was seen and has no answer yet."""
         return self._open.pop(result.id, None) if result.id else None
 
-    def answered(self, call: ToolCall, result: ToolResult) -> list[Entry]:
+    def answered(self, call: ToolCall, result: ToolResult) -> list[MemoryEntry]:
         """Return what *call* came to with its *result*."""
         failed = result.error or bool(result.refusal)
         found = self._file(call, failed=failed)
@@ -88,7 +88,7 @@ class Calls:
             found.append(draft("command", command, refs=refs, **where))
         return found
 
-    def _file(self, call: ToolCall, *, failed: bool) -> list[Entry]:
+    def _file(self, call: ToolCall, *, failed: bool) -> list[MemoryEntry]:
         path = changed_path(call)
         known = self._files.get((call.session, path)) if path else None
         if known is None:
@@ -98,7 +98,7 @@ class Calls:
         if known["done"] or known["calls"]:
             return []
         del self._files[(call.session, path)]
-        artifact: Entry = known["entry"]
+        artifact: MemoryEntry = known["entry"]
         return [draft("withdrawn", artifact.text, source=call.id, refs={"of": artifact.id}, **where_of(call))]
 
 
@@ -218,7 +218,7 @@ class States:
         self._last: dict[tuple[str, str, str], str] = {}
         self._tasks: dict[tuple[str, str], str] = {}
 
-    def entries(self, event: Event) -> list[Entry]:
+    def entries(self, event: Event) -> list[MemoryEntry]:
         """Return what *event* changes. A sub-agent has its own model, which doesn't change the session's."""
         if isinstance(event, ToolCall):
             return self._todos(event) if event.tool == "todo" else []
@@ -241,14 +241,14 @@ class States:
         if number is not None and isinstance(label, str):
             remember(self._tasks, (call.session, str(number)[:100]), label, _MOST_OPEN)
 
-    def _change(self, event: Event, name: str, now: str) -> list[Entry]:
+    def _change(self, event: Event, name: str, now: str) -> list[MemoryEntry]:
         before = self._set(event, name, now)
         if before in (None, now):
             return []
         text, source = f"{name}: {before} → {now}", source_of(event)
         return [draft("state", text, session=event.session, time=event.time, source=source)]
 
-    def _todos(self, call: ToolCall) -> list[Entry]:
+    def _todos(self, call: ToolCall) -> list[MemoryEntry]:
         lists = [call.input.get(key) for key in ("todos", "items", "plan")]
         given = next((found for found in lists if isinstance(found, list)), [])
         items = [(*_todo(item), False) for item in given if isinstance(item, Mapping)]

@@ -1,4 +1,4 @@
-"""Entries, each one thing that must survive, and ``View``, which leaves out those that were taken back.
+"""Entries, each one thing that must survive, and ``MemoryView``, which leaves out those that were taken back.
 
 The text of an entry is masked, has no control characters, and a limited length.
 """
@@ -11,7 +11,7 @@ from typing import Any
 
 from brim.files import sha256_hex
 from brim.masking import mask
-from brim.record import Value
+from brim.record import PlainData
 from brim.scratch.folder import SECTIONS
 from brim.scratch.quotes import begun, cleaned, one_line, shortened, telling_line
 
@@ -31,7 +31,7 @@ _LOOKED_AT = 200_000
 
 
 @dataclass(frozen=True)
-class Entry(Value):
+class MemoryEntry(PlainData):
     """A line of the journal.
 
     If ``refs`` has an ``outcome``, ``text`` comes from an agent or a tool (a command, a question), and the outcome says
@@ -70,7 +70,7 @@ def draft(
     time: float | None = None,
     source: str = "",
     refs: Mapping[str, Any] | None = None,
-) -> Entry:
+) -> MemoryEntry:
     """Return an entry without a number. *source* distinguishes events with the same text."""
     kept = {key: mask(cleaned(value)) if isinstance(value, str) else value for key, value in (refs or {}).items()}
     if "output" in kept:
@@ -78,7 +78,7 @@ def draft(
     safe = stored(text) if "outcome" in kept or kind == "artifact" else mask(cleaned(text))
     parts = "\0".join((session, kind, safe, source)).encode("utf-8", "surrogatepass")
     id = sha256_hex(parts)[:16] if source else ""
-    return Entry(kind=kind, text=safe, id=id, session=session, agent=agent, time=time, refs=kept)
+    return MemoryEntry(kind=kind, text=safe, id=id, session=session, agent=agent, time=time, refs=kept)
 
 
 def stored(text: str, most: int = LONGEST_QUOTE) -> str:
@@ -121,15 +121,15 @@ def extract_text(content: object) -> str:
     return ""
 
 
-class View:
+class MemoryView:
     """The entries that weren't taken back, by kind and in order, and the title of the work."""
 
-    def __init__(self, entries: Iterable[Entry]) -> None:
+    def __init__(self, entries: Iterable[MemoryEntry]) -> None:
         self.job = ""
         self.phase = ""
         entries = list(entries)
         gone = withdrawn(entries)
-        self._kinds: dict[str, list[Entry]] = {section.kind: [] for section in SECTIONS}
+        self._kinds: dict[str, list[MemoryEntry]] = {section.kind: [] for section in SECTIONS}
         for entry in entries:
             if entry.kind == "job":
                 self.job, self.phase = entry.text, str(entry.refs.get("phase", ""))
@@ -138,18 +138,18 @@ class View:
         self._kinds["artifact"] = _newest(self._kinds["artifact"], lambda entry: entry.text)
         self._kinds["dead-end"] = _newest(self._kinds["dead-end"], lambda entry: str(entry.refs.get("key") or ""))
 
-    def of(self, kind: str) -> list[Entry]:
+    def of(self, kind: str) -> list[MemoryEntry]:
         """Return the entries of *kind*, oldest first."""
         return self._kinds.get(kind, [])
 
 
-def _newest(entries: list[Entry], key: Callable[[Entry], str]) -> list[Entry]:
+def _newest(entries: list[MemoryEntry], key: Callable[[MemoryEntry], str]) -> list[MemoryEntry]:
     """Return the last of *entries* for each *key*, and all that have none."""
     newest = {key(entry): entry for entry in entries}
     return [entry for entry in entries if not key(entry) or newest[key(entry)] is entry]
 
 
-def withdrawn(entries: Iterable[Entry]) -> dict[tuple[str, str], Entry]:
+def withdrawn(entries: Iterable[MemoryEntry]) -> dict[tuple[str, str], MemoryEntry]:
     """Return the entries that take another one back, by its session and id."""
     taken = [entry for entry in entries if entry.kind == "withdrawn" and entry.refs.get("of")]
     return {(entry.session, str(entry.refs["of"])): entry for entry in taken}

@@ -13,7 +13,7 @@ from functools import cache
 
 from brim.behaviors.words import stem, word_list
 from brim.files import data_rows
-from brim.record import Value
+from brim.record import PlainData
 
 KINDS = ("instruction", "decision", "file", "command", "number")
 """What is looked for, in the order in which it is given back."""
@@ -45,7 +45,7 @@ _YEARS = range(1900, 2100)
 
 
 @dataclass(frozen=True)
-class Measured(Value):
+class Measured(PlainData):
     """What there was and what of it the summary lost: pairs of one of ``KINDS`` and a text."""
 
     had: tuple[tuple[str, str], ...]

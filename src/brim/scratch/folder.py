@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from brim.config.retention import JOURNALS
 from brim.errors import InputError, StoreError
 from brim.files import read_safely, replace_file, sha256_hex, sync_folder, write_new
-from brim.record import Value
+from brim.record import PlainData
 
 NAME = ".context"
 MARK = ".brim-scratch"
@@ -32,7 +32,7 @@ LIVE = 12 * 3600.0
 
 
 @dataclass(frozen=True)
-class Section(Value):
+class FolderSection(PlainData):
     """A part of the index, and the file with its complete entries."""
 
     title: str
@@ -41,12 +41,12 @@ class Section(Value):
 
 
 SECTIONS = (
-    Section("Human Input", "human", "human-input.md"),
-    Section("Decisions", "decision", "decisions.md"),
-    Section("State Changes", "state", "state-changes.md"),
-    Section("Dead Ends", "dead-end", "dead-ends.md"),
-    Section("Artifacts", "artifact", "artifacts.md"),
-    Section("Commands", "command", "commands.md"),
+    FolderSection("Human Input", "human", "human-input.md"),
+    FolderSection("Decisions", "decision", "decisions.md"),
+    FolderSection("State Changes", "state", "state-changes.md"),
+    FolderSection("Dead Ends", "dead-end", "dead-ends.md"),
+    FolderSection("Artifacts", "artifact", "artifacts.md"),
+    FolderSection("Commands", "command", "commands.md"),
 )
 """The sections of the index, in order."""
 

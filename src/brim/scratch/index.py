@@ -11,9 +11,9 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from brim.record import Value
-from brim.scratch.entries import Entry, View
-from brim.scratch.folder import SECTIONS, Section
+from brim.record import PlainData
+from brim.scratch.entries import MemoryEntry, MemoryView
+from brim.scratch.folder import SECTIONS, FolderSection
 from brim.scratch.quotes import code, one_line, plain_lines, shortened
 
 NAME = "scratch.md"
@@ -34,7 +34,7 @@ _LOOKED_AT = 20_000
 """Of a text that will be shortened, nothing after this is read."""
 
 
-def render_index(view: View, folder: str = ".context", *, session: str = "") -> str:
+def render_index(view: MemoryView, folder: str = ".context", *, session: str = "") -> str:
     """Return the index of *view*; *folder* is where the files are, as the agent should be told.
 
     With a *session*, entries of sessions that ended before it are only counted: what was asked there is not asked now.
@@ -77,7 +77,7 @@ def shares(needs: Sequence[int], room: int) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Part(Value):
+class IndexPart(PlainData):
     """A piece of a sentence: brim's own words, which stay whole, or a text, which may be shortened."""
 
     text: str
@@ -94,13 +94,13 @@ class Part(Value):
         return code(text, width) if self.quoted else shortened(one_line(text), width)
 
 
-def headline(entry: Entry, width: int = WIDTH) -> str:
+def headline(entry: MemoryEntry, width: int = WIDTH) -> str:
     """Return the line of *entry* in the index: its number and its sentence."""
     lead = f"- #{entry.number} " if entry.number else "- "
     return lead + sentence(entry, width - len(lead))
 
 
-def sentence(entry: Entry, width: int | None = None) -> str:
+def sentence(entry: MemoryEntry, width: int | None = None) -> str:
     """Return *entry* on one line, in at most *width* characters (40 or more) if that is given."""
     parts = list(_parts(entry))
     if width is None:
@@ -111,19 +111,19 @@ def sentence(entry: Entry, width: int | None = None) -> str:
     return "".join(part.said() if part.whole else part.said(next(given)) for part in parts)
 
 
-def _parts(entry: Entry) -> list[Part]:
+def _parts(entry: MemoryEntry) -> list[IndexPart]:
     refs = entry.refs
     # Only brim's own words: a journal is a file, and anyone may have written to it.
-    parts = [Part(f"{refs['noun']} ", whole=True)] if refs.get("noun") in ("todo", "plan", "call") else []
-    parts.append(Part(entry.text, quoted=entry.quoted))
+    parts = [IndexPart(f"{refs['noun']} ", whole=True)] if refs.get("noun") in ("todo", "plan", "call") else []
+    parts.append(IndexPart(entry.text, quoted=entry.quoted))
     if "outcome" in refs:
-        parts += [Part(": ", whole=True), Part(str(refs["outcome"]))]
+        parts += [IndexPart(": ", whole=True), IndexPart(str(refs["outcome"]))]
     if output := refs.get("output"):
-        parts += [Part("; quoted output: ", whole=True), Part(str(output), quoted=True)]
+        parts += [IndexPart("; quoted output: ", whole=True), IndexPart(str(output), quoted=True)]
     return parts
 
 
-def render_details(section: Section, entries: Iterable[Entry]) -> str:
+def render_details(section: FolderSection, entries: Iterable[MemoryEntry]) -> str:
     """Return the text of the file of *section*."""
     about = f"{_LABELS[section.kind]} Rendered from journal.jsonl: what is edited here is lost."
     blocks = [f"# {section.title}\n\n{about}\n"]
@@ -143,7 +143,7 @@ def when(seconds: float | None) -> str:
         return "time unknown"
 
 
-def _body(entry: Entry) -> str:
+def _body(entry: MemoryEntry) -> str:
     refs = entry.refs
     if not entry.quoted:
         lines = [f"> {line}".rstrip() for line in plain_lines(entry.text)] or [">"]

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from brim.behaviors.shell import unwrapped
 from brim.files import data_lines
-from brim.record import Value
+from brim.record import PlainData
 from brim.scratch.calls import PATHS, Calls
 from brim.scratch.dead_ends.commands import check_in, looks, parts, writes
 from brim.scratch.entries import remember
@@ -157,7 +157,7 @@ def is_set_up(text: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Told(Value):
+class InventoryFact(PlainData):
     """What a shell command tells: files that it shows or changes, and itself if it is worth remembering."""
 
     shown: tuple[str, ...] = ()
@@ -167,14 +167,14 @@ class Told(Value):
     """Whether it tests, builds or lints."""
 
 
-def told_by(call: ToolCall) -> Told:
+def told_by(call: ToolCall) -> InventoryFact:
     """Return what the shell command of *call* tells; nothing if it is another call."""
     command = call.input.get("command") if call.tool == "shell" else None
-    return told_in(command) if isinstance(command, str) else Told()
+    return told_in(command) if isinstance(command, str) else InventoryFact()
 
 
 @lru_cache(maxsize=1_024)
-def told_in(command: str) -> Told:
+def told_in(command: str) -> InventoryFact:
     """Return what a shell *command* tells.
 
     >>> told_in("cd /srv/app && sed -n '1,80p' src/app.py | head -40").shown
@@ -194,4 +194,4 @@ def told_in(command: str) -> Told:
         text = re.sub(r"^\s*cd\s+[^\s&]+\s*&&\s*", "", text).removesuffix("2>&1").strip()  # a summary leaves that out
     text = text if len(text) <= LONGEST else ""
     checks = bool(text) and check_in(found)[0] is not None
-    return Told(tuple(dict.fromkeys(shown)), tuple(dict.fromkeys(changed)), text, checks)
+    return InventoryFact(tuple(dict.fromkeys(shown)), tuple(dict.fromkeys(changed)), text, checks)

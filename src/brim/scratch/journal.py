@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from brim.errors import StoreError
 from brim.files import SAFE_FLAGS, sync_folder
-from brim.scratch.entries import Entry
+from brim.scratch.entries import MemoryEntry
 from brim.scratch.quotes import encodable
 
 NAME = "journal.jsonl"
@@ -32,14 +32,14 @@ _FARTHEST = 1_000_000
 """A number farther from the last one than this must be damage."""
 
 
-def encoded(entry: Entry) -> bytes:
+def encoded(entry: MemoryEntry) -> bytes:
     """Return *entry* as one line of JSON in UTF-8."""
     time = entry.time if entry.time is not None and math.isfinite(entry.time) else None
     line = json.dumps(replace(entry, time=time).to_dict(), ensure_ascii=False, default=str)
     return encodable(line).encode() + b"\n"
 
 
-def decoded(line: bytes) -> Entry | None:
+def decoded(line: bytes) -> MemoryEntry | None:
     """Return the entry in *line*; None if it's torn, damaged or something else."""
     try:
         value = json.loads(line)
@@ -53,7 +53,7 @@ def decoded(line: bytes) -> Entry | None:
         return None
     known["id"] = known.get("id") or f"{NUMBERED}{number}"
     known["time"] = float(time) if type(time) in (int, float) and abs(time) <= sys.float_info.max else None
-    return Entry(number=number, **known)
+    return MemoryEntry(number=number, **known)
 
 
 class Journal:
@@ -64,7 +64,7 @@ class Journal:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.entries: list[Entry] = []
+        self.entries: list[MemoryEntry] = []
         self.broken = 0
         """How many lines couldn't be read: torn by a killed process, or damaged."""
         self.version = 0
@@ -72,7 +72,7 @@ class Journal:
         self._offset = self._last = 0
         self._file: tuple[int, int] | None = None
 
-    def refresh(self, *, only: bytes | None = None) -> list[Entry]:
+    def refresh(self, *, only: bytes | None = None) -> list[MemoryEntry]:
         """Read the new complete lines, and return all entries.
 
         With *only*, lines without these bytes are skipped, except for the last, which has the highest number: a hook
@@ -109,7 +109,7 @@ class Journal:
                 self._take(passed)
         return self.entries
 
-    def append(self, entries: Iterable[Entry]) -> list[Entry]:
+    def append(self, entries: Iterable[MemoryEntry]) -> list[MemoryEntry]:
         """Write *entries* and return them with their numbers, once they are on the disk. Call it under the lock."""
         waiting = list(entries)
         if not waiting:
@@ -133,7 +133,7 @@ class Journal:
         self.refresh()
         return written
 
-    def _write(self, handle: int, entries: list[Entry]) -> list[Entry]:
+    def _write(self, handle: int, entries: list[MemoryEntry]) -> list[MemoryEntry]:
         """Write every line, or none if there is no room for all of them."""
         size, written = os.fstat(handle).st_size, []
         try:
@@ -184,11 +184,11 @@ class Matching:
         self._begin()
 
     def _begin(self) -> None:
-        self._handed: dict[tuple[str, str], list[Entry]] = {}
-        self._modelled: dict[tuple[str, str], list[Entry]] = {}
+        self._handed: dict[tuple[str, str], list[MemoryEntry]] = {}
+        self._modelled: dict[tuple[str, str], list[MemoryEntry]] = {}
         self._own: set[int] = set()
-        self._ids: dict[tuple[str, str], Entry] = {}
-        self._loose: dict[tuple[str, str, str], list[Entry]] = {}
+        self._ids: dict[tuple[str, str], MemoryEntry] = {}
+        self._loose: dict[tuple[str, str, str], list[MemoryEntry]] = {}
         self._claimed: set[str] = set()
         self._count = 0
 
@@ -207,11 +207,11 @@ class Matching:
         self._read, self._count = now, len(journal.entries)
         return replaced
 
-    def handed(self, entry: Entry) -> Entry | None:
+    def handed(self, entry: MemoryEntry) -> MemoryEntry | None:
         """Return the entry of a model that matches *entry*, which was appended on its own."""
         return _first(self._modelled, entry)
 
-    def modelled(self, entry: Entry, *, now: float, replay: bool) -> Entry | None:
+    def modelled(self, entry: MemoryEntry, *, now: float, replay: bool) -> MemoryEntry | None:
         """Return the journal's entry for the *entry* of a model; None if it is new.
 
         A *replay* reads a session again from its beginning: then only the number of repetitions matters, not the time.
@@ -232,13 +232,13 @@ class Matching:
                     return loose
         return None
 
-    def wrote(self, entry: Entry, *, by_itself: bool) -> None:
+    def wrote(self, entry: MemoryEntry, *, by_itself: bool) -> None:
         """Note that *entry* was written, on its own (*by_itself*) or from a model."""
         self._own.add(entry.number)
         waiting = self._handed if by_itself else self._modelled
         waiting.setdefault((entry.kind, entry.text), []).append(entry)
 
 
-def _first(waiting: dict[tuple[str, str], list[Entry]], entry: Entry) -> Entry | None:
+def _first(waiting: dict[tuple[str, str], list[MemoryEntry]], entry: MemoryEntry) -> MemoryEntry | None:
     found = waiting.get((entry.kind, entry.text))
     return found.pop(0) if found else None

@@ -8,7 +8,7 @@ from typing import Any
 
 from brim.scratch.calls import Calls, States, source_of, where_of
 from brim.scratch.dead_ends import DeadEnd, DeadEndDetector
-from brim.scratch.entries import Entry, View, draft
+from brim.scratch.entries import MemoryEntry, MemoryView, draft
 from brim.scratch.index import render_index, sentence
 from brim.tracking.events import End, Event, Message, ToolCall, ToolResult
 from brim.tracking.readers import AnyReader, Reader
@@ -28,7 +28,7 @@ class ScratchModel:
         self, job: str = "", phase: str = "", *, session: str = "", find_dead_ends: bool = True, root: str = ""
     ) -> None:
         self.job, self.phase, self.session = job, phase, session
-        self._entries: list[Entry] = []
+        self._entries: list[MemoryEntry] = []
         self._ids: set[str] = set()
         self._calls, self._states = Calls(), States()
         self._finds, self._root = find_dead_ends, root
@@ -63,7 +63,7 @@ class ScratchModel:
         self._record("human", text, now)
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[MemoryEntry, ...]:
         """All entries, in order. Those that aren't in a journal yet have the number 0."""
         return tuple(self._entries)
 
@@ -75,7 +75,7 @@ class ScratchModel:
     @property
     def artifacts(self) -> list[str]:
         """The files that were written or edited, as the calls name them, without duplicates."""
-        return [entry.text for entry in View(self._entries).of("artifact")]
+        return [entry.text for entry in MemoryView(self._entries).of("artifact")]
 
     @property
     def state_changes(self) -> list[str]:
@@ -99,7 +99,7 @@ class ScratchModel:
 
     def render(self, folder: str = ".context") -> str:
         """Return the index: at most 200 lines. Entries get their numbers when they are written down."""
-        view = View(self._entries)
+        view = MemoryView(self._entries)
         view.job, view.phase = draft("job", self.job).text, draft("job", self.phase).text
         return render_index(view, folder)
 
@@ -107,7 +107,7 @@ class ScratchModel:
         """Drop what a person typed if it's among *typed*, because a journal has it already."""
         self._entries = [entry for entry in self._entries if entry.kind != "human" or entry.text not in typed]
 
-    def written(self, at: int, entry: Entry) -> None:
+    def written(self, at: int, entry: MemoryEntry) -> None:
         """Note that the entry at *at* is in a journal as *entry*. The writer calls this."""
         self._entries[at] = replace(self._entries[at], number=entry.number)
 
@@ -138,7 +138,7 @@ class ScratchModel:
         waiting, self._before = self._before or [event], []
         return [found for each in waiting for found in self._detector.update(each)]
 
-    def _keep(self, entries: Iterable[Entry]) -> None:
+    def _keep(self, entries: Iterable[MemoryEntry]) -> None:
         for entry in entries:
             if entry.id and entry.id in self._ids:
                 continue
@@ -146,4 +146,4 @@ class ScratchModel:
             self._entries.append(entry)
 
     def _sentences(self, kind: str) -> list[str]:
-        return [sentence(entry) if entry.quoted else entry.text for entry in View(self._entries).of(kind)]
+        return [sentence(entry) if entry.quoted else entry.text for entry in MemoryView(self._entries).of(kind)]

@@ -16,7 +16,7 @@ from functools import partial
 from brim.config import user_folder
 from brim.errors import InputError, StoreError
 from brim.files import locked
-from brim.scratch.entries import Entry, View, draft
+from brim.scratch.entries import MemoryEntry, MemoryView, draft
 from brim.scratch.folder import (
     LOCK,
     NAME,
@@ -82,7 +82,7 @@ class ScratchWriter:
         """The path of the index, relative to the worktree: ``.context/scratch.md``."""
         return f"{self._pointer(self.folder)}/{INDEX}"
 
-    def write_scratch(self, model: ScratchModel, *, replay: bool = False) -> list[Entry]:
+    def write_scratch(self, model: ScratchModel, *, replay: bool = False) -> list[MemoryEntry]:
         """Append the entries of *model* that the journal lacks, render the files, and return the new entries.
 
         *replay* says that the model was read from the beginning of its session: entries that any process has written
@@ -96,15 +96,15 @@ class ScratchWriter:
             self._show(folder)
         return added
 
-    def append_human_input(self, text: str) -> Entry | None:
+    def append_human_input(self, text: str) -> MemoryEntry | None:
         """Append what a person typed; None if it's empty."""
         return self.append("human", text)
 
-    def append_dead_end(self, description: str) -> Entry | None:
+    def append_dead_end(self, description: str) -> MemoryEntry | None:
         """Append an approach that failed; None if it's empty."""
         return self.append("dead-end", description)
 
-    def append(self, kind: str, text: str) -> Entry | None:
+    def append(self, kind: str, text: str) -> MemoryEntry | None:
         """Append a *text* of one of the kinds ``HANDED``; None if it's empty."""
         if kind not in HANDED:
             raise InputError(f"{kind!r} cannot be added on its own: take one of {', '.join(HANDED)}")
@@ -186,10 +186,10 @@ class ScratchWriter:
         if path != self._journal.path:
             self._journal = Journal(path)
 
-    def _journal_model(self, model: ScratchModel, done: int, *, replay: bool) -> list[Entry]:
+    def _journal_model(self, model: ScratchModel, done: int, *, replay: bool) -> list[MemoryEntry]:
         """Append the new entries of *model* from *done* on, and give the model their numbers."""
         now = self._clock()
-        view = View(self._journal.entries)
+        view = MemoryView(self._journal.entries)
         title = draft("job", model.job, session=self.session, time=now, refs={"phase": model.phase})
         known_title = (title.text, title.refs["phase"]) == (view.job, view.phase) or not (model.job or model.phase)
         waiting = [] if known_title else [title]
@@ -220,7 +220,7 @@ class ScratchWriter:
             raise StoreError(f"{error}; {kept}", error.reason) from None
 
     def _render(self, folder: str) -> list[str]:
-        view = View(self._journal.refresh())
+        view = MemoryView(self._journal.refresh())
         texts = {section.file: render_details(section, view.of(section.kind)) for section in SECTIONS}
         session = self.session or str(owner_of(folder).get("session", ""))
         texts[INDEX] = render_index(view, self._pointer(folder), session=session)  # last: what it points to is there

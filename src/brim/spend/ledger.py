@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from brim.errors import InputError
-from brim.record import Value
+from brim.record import PlainData
 from brim.spend.limits import Limit, Raise
 from brim.spend.periods import Allowance, Ceiling
 from brim.tokens.counters import counter_for
@@ -67,7 +67,7 @@ def lineage(scope: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Reservation(Value):
+class Reservation(PlainData):
     """Money that was reserved for one request, and how that ended. Amounts are micro-dollars."""
 
     request_id: str
@@ -93,7 +93,7 @@ class Reservation(Value):
 
 
 @dataclass(frozen=True)
-class DaySum(Value):
+class DaySum(PlainData):
     """The sum of one day, scope, model and branch. An unknown model or branch is empty."""
 
     day: int
@@ -107,7 +107,7 @@ class DaySum(Value):
 
 
 @dataclass(frozen=True)
-class ScopeStatus(Value):
+class ScopeStatus(PlainData):
     """How much one scope, including everything below it, has spent. Amounts are micro-dollars."""
 
     scope: str

@@ -12,7 +12,7 @@ from typing import Self
 
 from brim.errors import InputError
 from brim.figures import DOLLAR
-from brim.record import Value
+from brim.record import PlainData
 from brim.spend.money import MOST, checked_amount, in_dollars
 from brim.tracking.compaction import fold
 from brim.tracking.notices import COST_LIMIT, COST_WARNING, INPUT_REQUESTED, Notice, Subscribers
@@ -39,7 +39,7 @@ _PARTS = 1_000_000
 
 
 @dataclass(frozen=True)
-class Raise(Value):
+class Raise(PlainData):
     """The answer *raise the limit to so many micro-dollars*.
 
     *per* and *unit* name one of several limits, as ``brim.spend.Ceiling`` does.
@@ -54,7 +54,7 @@ class Raise(Value):
 
 
 @dataclass(frozen=True)
-class Limit(Value):
+class Limit(PlainData):
     """A limit and its state. Each answer, and each new sum, returns another one."""
 
     given: int | None = None

@@ -31,7 +31,7 @@ class SpendMeter:
         self._prices = prices
         self._requests: dict[str, _Request] = {}
         self._longer: dict[str, _Request] = {}
-        self._sessions: dict[str, _Session] = {}
+        self._sessions: dict[str, _MeteredSession] = {}
         self._known = 0
         self.by_model: dict[str, int] = {}
         """What each model's requests cost; a model without a price is in ``unpriced``, and not here as 0."""
@@ -144,8 +144,8 @@ class SpendMeter:
 
         return PriceList() if self._prices is None else self._prices
 
-    def _session(self, name: str) -> _Session:
-        return self._sessions.setdefault(name, _Session())
+    def _session(self, name: str) -> _MeteredSession:
+        return self._sessions.setdefault(name, _MeteredSession())
 
     def _touched(self, *sessions: str) -> set[str]:
         """Return the sessions whose difference depends on one of *sessions*."""
@@ -169,11 +169,11 @@ class _Request:
         """When it was made; its price is of that day, and not every line about it says so."""
         self.basis = ""
         """What its cost rests on: ``price``, ``client`` or ``none``; empty until it has one."""
-        self.sessions: dict[str, _Session] = {}
+        self.sessions: dict[str, _MeteredSession] = {}
         """Those that showed it."""
 
 
-class _Session(SessionTotal):
+class _MeteredSession(SessionTotal):
     def __init__(self) -> None:
         super().__init__()
         self.later: set[_Request] = set()

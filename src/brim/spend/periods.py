@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 
 from brim.errors import InputError
 from brim.figures import DOLLAR
-from brim.record import Value
+from brim.record import PlainData
 from brim.spend.limits import Limit
 from brim.spend.money import MOST, in_dollars, micro_dollars
 from brim.tracking.plan_windows import PlanWindow, read_plan_windows
@@ -44,7 +44,7 @@ SECONDS_PER_DAY = 86_400.0
 
 
 @dataclass(frozen=True)
-class Ceiling(Value):
+class Ceiling(PlainData):
     """A limit as a person writes it: so much, of what, per period.
 
     >>> read_ceiling("5/day"), str(read_ceiling("2M tokens/week")), str(read_ceiling("90%/5h"))
@@ -228,7 +228,7 @@ def plan_readings(allowance: Allowance, home: str, environ: Mapping[str, str] | 
 
 
 @dataclass(frozen=True)
-class Allowance(Value):
+class Allowance(PlainData):
     """One limit of a scope, and what is spent of it in the period that is on.
 
     A limit per session or sub-agent is set on a project, or everywhere; each session below has one of its own.

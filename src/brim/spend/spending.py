@@ -17,7 +17,7 @@ from brim.models.catalog import cost
 from brim.models.catalog import model as model_record
 from brim.models.terms import Terms
 from brim.models.usage import Reported, Tokens, read_response
-from brim.record import Value
+from brim.record import PlainData
 from brim.spend.ledger import LONG_LEASE, Ledger, Reservation
 from brim.spend.money import estimate_cost, in_dollars
 from brim.spend.unsent import may_be_billed
@@ -27,7 +27,7 @@ LEAST_OUTPUT = 1_024
 
 
 @dataclass(frozen=True)
-class Quote(Value):
+class Quote(PlainData):
     """The most that one request can cost.
 
     All of its prompt is written to a cache, its answers are as long as they may be, and its ``terms`` are used up.

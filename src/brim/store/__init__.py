@@ -21,7 +21,7 @@ from brim._lazy import exports
 
 TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
-    from brim.store.events import Event as Event
+    from brim.store.events import RuleEvent as RuleEvent
     from brim.store.ledger import SqliteLedger as SqliteLedger
     from brim.store.ledger import open_ledger as open_ledger
     from brim.store.scopes import Scopes as Scopes
@@ -30,4 +30,4 @@ if TYPE_CHECKING:
     from brim.store.store import open_store as open_store
 
 _NAMES = {"ledger": "SqliteLedger open_ledger", "scopes": "Scopes open_scopes", "store": "Store open_store"}
-__getattr__, __dir__ = exports(__name__, events="Event", **_NAMES)
+__getattr__, __dir__ = exports(__name__, events="RuleEvent", **_NAMES)

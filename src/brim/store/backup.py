@@ -17,7 +17,7 @@ from brim.config.retention import NEWEST_COPIES, OTHER_COPIES
 from brim.errors import InputError, StoreError
 from brim.files import backup_name, sha256_hex
 from brim.store.database import ERRORS, Database, connect, has_tables, in_words, log_ahead
-from brim.store.events import Event
+from brim.store.events import RuleEvent
 from brim.store.project import PARTS, check_ours, make_folder
 from brim.store.scopes import Scopes
 from brim.store.store import open_store
@@ -165,7 +165,7 @@ def restore_lost(store_path: str, user_folder: str, open_scopes: Callable[[], Sc
         return Restored(copy, rules)
     kept = restore(copy, store_path)
     with open_store(store_path) as restored:
-        restored.record(Event("restored", now, detail={"backup": os.path.basename(copy)}))
+        restored.record(RuleEvent("restored", now, detail={"backup": os.path.basename(copy)}))
         keep_copy(restored.database, user_folder, now=now)
     return Restored(copy, rules, kept)
 

@@ -10,7 +10,7 @@ from brim.behaviors.behavior import LIVE, Behavior, BehaviorKind
 from brim.behaviors.jsonl import as_object
 from brim.behaviors.summary import summarize
 from brim.config.text import read_settings, read_text
-from brim.scratch.entries import Entry
+from brim.scratch.entries import MemoryEntry
 from brim.scratch.folder import NAME, foreign_folders, mark_folder, session_folders
 from brim.scratch.journal import NAME as JOURNAL
 from brim.scratch.journal import Journal
@@ -34,7 +34,7 @@ class Consent:
     settings_digest: str
     refused: list[str]
     """Parts of the project that brim doesn't follow."""
-    memory: dict[str, list[Entry]]
+    memory: dict[str, list[MemoryEntry]]
     """Entries that weren't made here, by folder."""
     is_new: bool
 

@@ -17,7 +17,7 @@ from brim.activation.weights import BREADTH, Pair, co_activated, joint_pairs, to
 from brim.behaviors.behavior import Behavior, Edge
 from brim.errors import StoreError
 from brim.masking import mask
-from brim.record import Value
+from brim.record import PlainData
 from brim.store.database import Database
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ RECENT = 200
 
 
 @dataclass(frozen=True)
-class Event(Value):
+class RuleEvent(PlainData):
     """One thing that happened. Times are seconds since 1970."""
 
     kind: str
@@ -48,7 +48,7 @@ class Event(Value):
         self.__dict__["detail"] = dict(self.detail)
 
 
-def add_event(database: Database, event: Event) -> None:
+def add_event(database: Database, event: RuleEvent) -> None:
     """Write *event* after all others."""
     detail = json.dumps(_masked(event.detail), sort_keys=True) if event.detail else "{}"
     database.run(

@@ -16,14 +16,14 @@ from brim.behaviors.contradictions import Contradiction, among, find
 from brim.behaviors.duplicates import Merged, merge, sense
 from brim.behaviors.graph import MUTUAL, would_cycle
 from brim.behaviors.jsonl import as_object
-from brim.behaviors.learning import Known, cleaned, id_of, infer_tags, learn, loosens
-from brim.behaviors.markdown import Rule, RuleFile, read_rules
+from brim.behaviors.learning import KnownRules, cleaned, id_of, infer_tags, learn, loosens
+from brim.behaviors.markdown import MarkdownRule, RuleFile, read_rules
 from brim.behaviors.when import When
 from brim.errors import InputError
 from brim.figures import counted
 from brim.masking import mask
-from brim.store.events import Event
-from brim.store.loaded import LoadedFile, Loader, note_files, noted_files
+from brim.store.events import RuleEvent
+from brim.store.loaded import LoadedFile, RuleLoader, note_files, noted_files
 from brim.store.rows import without_secrets
 from brim.store.scopes import Scopes
 from brim.store.store import Store
@@ -43,7 +43,7 @@ SAME = ("canonical", "variants", "kind", "tags", "when", "status")
 
 
 @dataclass(frozen=True)
-class Change:
+class RuleChange:
     """A behavior that would be written, and the one that it replaces; None if it's new."""
 
     behavior: Behavior
@@ -65,7 +65,7 @@ class EdgeChange:
 class Plan:
     """What an import would write, what is already stored, and notes for the person."""
 
-    changes: tuple[Change, ...] = ()
+    changes: tuple[RuleChange, ...] = ()
     same: tuple[str, ...] = ()
     """Ids of behaviors that are already stored as the file has them."""
     edges: tuple[EdgeChange, ...] = ()
@@ -78,12 +78,12 @@ class Plan:
     files_scope: str = ""
 
     @property
-    def added(self) -> list[Change]:
+    def added(self) -> list[RuleChange]:
         """New behaviors."""
         return [change for change in self.changes if change.old is None]
 
     @property
-    def altered(self) -> list[Change]:
+    def altered(self) -> list[RuleChange]:
         """Stored behaviors that would change."""
         return [change for change in self.changes if change.old is not None]
 
@@ -120,7 +120,7 @@ class Plan:
             written, before = [str(each.edge) for each in edges], [str(each.old) for each in edges if each.old]
             scopes.store(scope).put_edges([change.edge for change in edges])
             detail = {"file": source, "edges": written, "before": before}
-            scopes.store(scope).record(Event("connected", now, detail=detail))
+            scopes.store(scope).record(RuleEvent("connected", now, detail=detail))
         self.note_files(scopes)
 
     def note_files(self, scopes: Scopes) -> None:
@@ -151,11 +151,11 @@ def plan_of(
         if old is None:
             came = Provenance("import", at=now, file=source) if new.provenance == Provenance() else new.provenance
             since = now if new.created_at is None else new.created_at
-            changes.append(Change(replace(new, provenance=came, created_at=since)))
+            changes.append(RuleChange(replace(new, provenance=came, created_at=since)))
             continue
         wanted = updated(old, new)
         if fields := _differing(wanted, old):
-            changes.append(Change(replace(wanted, updated_at=now), old, fields))
+            changes.append(RuleChange(replace(wanted, updated_at=now), old, fields))
         else:
             same.append(new.id)
         if new.live and not old.live:
@@ -242,7 +242,7 @@ def _folded(edges: Iterable[tuple[str, Edge]], have: Collection[EdgeKey]) -> dic
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ImportOutcome:
     """What an import does with one rule: ``added``, ``known`` or ``left out``."""
 
     what: str
@@ -267,7 +267,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundRule:
     """A rule file that was read."""
 
     name: str
@@ -277,7 +277,7 @@ class Found:
     rules: RuleFile
     when: When = ALWAYS
     """The condition that the file sets for its rules."""
-    loaders: tuple[Loader, ...] = ()
+    loaders: tuple[RuleLoader, ...] = ()
     about: str = ""
     """The topic that the file names."""
     stamp: tuple[int, int] = (0, 0)
@@ -288,11 +288,11 @@ class RulesReader:
 
     def __init__(self, scope: str, now: float) -> None:
         self.scope, self.now = scope, now
-        self.outcomes: list[Outcome] = []
+        self.outcomes: list[ImportOutcome] = []
         """What becomes of each rule, in the order of the files, by the latest ``plan``."""
-        self._found: list[Found] = []
+        self._found: list[FoundRule] = []
         self._before: dict[str, Behavior] | None = None
-        self._changes: tuple[Change, ...] = ()
+        self._changes: tuple[RuleChange, ...] = ()
 
     @property
     def files(self) -> list[str]:
@@ -301,9 +301,9 @@ class RulesReader:
 
     def read(self, text: str, name: str) -> None:
         """Add the rules in *text*, the content of the file *name*."""
-        self.add(Found(name, "", read_rules(mask(text), name)))
+        self.add(FoundRule(name, "", read_rules(mask(text), name)))
 
-    def add(self, found: Found) -> None:
+    def add(self, found: FoundRule) -> None:
         """Add the rules of a file that was read, with its secrets masked: they are shown, too."""
         self._found.append(found)
         self._before = None
@@ -313,13 +313,13 @@ class RulesReader:
         store = scopes.stores.get(self.scope)
         before = {each.id: replace(each, scope=self.scope) for each in (store.behaviors() if store is not None else ())}
         if before != self._before:
-            known = Known(before.values())
+            known = KnownRules(before.values())
             self.outcomes = []
             for found in self._found:
                 self.outcomes += [self._learned(rule, found, known) for rule in found.rules.rules]
                 skipped = found.rules.skipped
                 self.outcomes += [
-                    Outcome("left out", found.name, each.line, each.text, why=each.why) for each in skipped
+                    ImportOutcome("left out", found.name, each.line, each.text, why=each.why) for each in skipped
                 ]
             self._before, self._changes = before, tuple(_changes(before, known))
         written = {change.behavior.id for change in self._changes}
@@ -345,13 +345,13 @@ class RulesReader:
         )
         return Plan(self._changes, kept, tuple(marked), notes=notes, files=self._loaded(), files_scope=self.scope)
 
-    def _learned(self, rule: Rule, found: Found, known: Known) -> Outcome:
+    def _learned(self, rule: MarkdownRule, found: FoundRule, known: KnownRules) -> ImportOutcome:
         """Learn *rule*, and put what it became into *known*."""
         place: dict[str, Any] = {"file": rule.file, "line": rule.line, "text": rule.text, "source": rule.source}
         text = cleaned(rule.text)
         there = known.get(self.scope, id_of(text)) or next(iter(known.saying(text)), None)
         if there is not None:
-            return Outcome(
+            return ImportOutcome(
                 "known", **place, behavior=there, why="" if there.live else f"{there.status} here, and stays so"
             )
         try:
@@ -366,11 +366,11 @@ class RulesReader:
                 existing=known,
             )
         except InputError as error:
-            return Outcome("left out", **place, why=str(error))
+            return ImportOutcome("left out", **place, why=str(error))
         came = Provenance("rules", at=self.now, file=rule.file, note=rule.heading or found.about)
         new = replace(behavior, provenance=came)
         known.put(new)
-        return Outcome("added", **place, behavior=new)
+        return ImportOutcome("added", **place, behavior=new)
 
     def _loaded(self) -> tuple[LoadedFile, ...]:
         """Return the files that agents load on their own, with their rules."""
@@ -408,13 +408,13 @@ class RulesReader:
         return tuple(f"{one.name} says nearly the same as {other.name} ({other.id}) {whose}" for one, other in near)
 
 
-def _changes(before: Mapping[str, Behavior], known: Known) -> Iterator[Change]:
+def _changes(before: Mapping[str, Behavior], known: KnownRules) -> Iterator[RuleChange]:
     """Yield what changed in *known* since *before*."""
     for learned in known:
         old = before.get(learned.id)
         if learned != old:
             behavior = without_secrets(learned)
-            yield Change(behavior, old, _differing(behavior, old) if old is not None else ())
+            yield RuleChange(behavior, old, _differing(behavior, old) if old is not None else ())
 
 
 def similar_elsewhere(scopes: Scopes, scope: str, behaviors: Iterable[Behavior]) -> list[tuple[Behavior, Behavior]]:

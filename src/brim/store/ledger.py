@@ -16,7 +16,7 @@ from threading import get_ident
 from typing import Any, Self
 
 from brim.errors import InputError, LimitReached, StoreError
-from brim.record import Value
+from brim.record import PlainData
 from brim.spend.ledger import (
     EXPIRED,
     LEASE,
@@ -86,7 +86,7 @@ def _open(path: str, create: bool, timeout: float) -> Database:
 
 
 @dataclass(frozen=True)
-class Order(Value):
+class Order(PlainData):
     """What is to be done about the money of one request: its kind is a name in ``_DOING``."""
 
     kind: str

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 
 from brim.errors import InputError
 from brim.figures import dollars
-from brim.record import Value
+from brim.record import PlainData
 from brim.spend.ledger import ScopeStatus, lineage
 from brim.spend.limits import ASKED, OPEN, Limit, Raise
 from brim.spend.periods import (
@@ -38,7 +38,7 @@ MOST = 10_000
 
 
 @dataclass(frozen=True)
-class LimitRow(Value):
+class LimitRow(PlainData):
     """One limit and where it stands. Amounts are in ``unit``; ``resets_at`` is None if it never does."""
 
     scope: str
@@ -71,7 +71,7 @@ class LimitRow(Value):
 
 
 @dataclass(frozen=True)
-class ProjectRow(Value):
+class ProjectRow(PlainData):
     """One project with its limits."""
 
     scope: str

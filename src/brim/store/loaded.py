@@ -14,7 +14,7 @@ from typing import Any
 
 from brim.activation.context import Context
 from brim.config import Config
-from brim.record import Value
+from brim.record import PlainData
 from brim.store.planner import Planner
 from brim.store.scopes import Scopes
 from brim.store.store import Store
@@ -26,7 +26,7 @@ LARGEST = 2_000_000
 
 
 @dataclass(frozen=True)
-class Loader(Value):
+class RuleLoader(PlainData):
     """An *agent* that loads a file when a session starts."""
 
     agent: str
@@ -39,13 +39,13 @@ class Loader(Value):
 
 
 @dataclass(frozen=True)
-class LoadedFile(Value):
+class LoadedFile(PlainData):
     """A file that agents load, as of its import."""
 
     path: str
     stamp: tuple[int, int]
     """Modification time in nanoseconds, and size."""
-    loaders: tuple[Loader, ...]
+    loaders: tuple[RuleLoader, ...]
     texts: dict[str, str]
     """The text of each of its rules, by id."""
 
@@ -109,7 +109,7 @@ def readers_of(scopes: Scopes, id: str) -> list[tuple[str, str]]:
 def _files(store: Store) -> Iterator[LoadedFile]:
     try:
         for path, stamp, loaders, ids in json.loads(store.database.notes([KEY]).get(KEY, "[]")):
-            every = tuple([Loader(agent, at, exact, tuple(unless)) for agent, at, exact, unless in loaders])
+            every = tuple([RuleLoader(agent, at, exact, tuple(unless)) for agent, at, exact, unless in loaders])
             yield LoadedFile(path, tuple(stamp), every, dict.fromkeys(ids, ""))
     except (ValueError, TypeError):  # not written by brim
         return

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from brim.activation.relevance import ALWAYS, facts_filed, section_of
 from brim.activation.source import Node
-from brim.behaviors.behavior import Behavior, Edge, EdgeKind, Provenance, Usage
+from brim.behaviors.behavior import Behavior, Edge, EdgeKind, Provenance, RuleUsage
 from brim.behaviors.when import When
 from brim.errors import InputError, StoreError
 from brim.injection.costs import ENCODINGS
@@ -133,7 +133,7 @@ def _behavior(row: Sequence[Any]) -> Behavior:
         priority=_whole(priority),
         confidence=confidence,
         provenance=_provenance(provenance),
-        usage=Usage(*used(*use)),
+        usage=RuleUsage(*used(*use)),
         supersedes=_listed(supersedes),
         superseded_by=superseded_by,
         variants=_listed(variants),

@@ -18,8 +18,8 @@ from brim.behaviors.jsonl import as_object
 from brim.behaviors.learning import Learned, cleaned, learn
 from brim.behaviors.yaml_form import FIELDS
 from brim.errors import InputError
-from brim.record import Value
-from brim.store.events import Event
+from brim.record import PlainData
+from brim.store.events import RuleEvent
 from brim.store.imports import similar_elsewhere, store_merged
 from brim.store.scopes import Scopes
 from brim.store.suggestions import Suggestions
@@ -264,7 +264,7 @@ def accept_correction(
 
 
 @dataclass(frozen=True)
-class Allowed(Value):
+class Allowed(PlainData):
     """A permission despite a rule's block: ``once``, or for a ``session``."""
 
     id: str
@@ -289,7 +289,7 @@ def allow_rule(scopes: Scopes, text: str, *, session: str | None, now: float) ->
         raise InputError(f"{name} hasn't refused a call yet: say which session with --session ID, or allow it --once")
     how = ONCE if session is None else SESSION
     allow(scopes.home, id, place, session=session or "", now=now)
-    store.record(Event("lifted", now, id, session=session or "", detail={"how": how}))
+    store.record(RuleEvent("lifted", now, id, session=session or "", detail={"how": how}))
     return Allowed(id, name, how, session or "")
 
 

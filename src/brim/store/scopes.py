@@ -21,9 +21,9 @@ from brim.activation.source import Node
 from brim.behaviors.behavior import LIVE, POSITIVE, Behavior, BehaviorKind, Edge, EdgeKind, Status
 from brim.errors import StoreError
 from brim.injection.session import Session
-from brim.record import Value
+from brim.record import PlainData
 from brim.store.database import TIMEOUT, Closing, closed_on_error
-from brim.store.events import Event
+from brim.store.events import RuleEvent
 from brim.store.project import FILE, project_key
 from brim.store.store import Standing, Store, chosen, open_store
 
@@ -37,7 +37,7 @@ SHOWN = 200
 
 
 @dataclass(frozen=True)
-class InForce(Value):
+class InForce(PlainData):
     """Which file's rule applies for an id, and whether that rule is live and protected."""
 
     scope: str
@@ -46,7 +46,7 @@ class InForce(Value):
 
 
 @dataclass(frozen=True)
-class Refusal(Value):
+class Refusal(PlainData):
     """Something in the project's file that brim doesn't follow, and why."""
 
     id: str
@@ -58,7 +58,7 @@ class Refusal(Value):
 
 
 @dataclass(frozen=True)
-class Sketch(Value):
+class Sketch(PlainData):
     """The part of a rule that ``ActivationTierMapper.plan`` needs."""
 
     id: str
@@ -345,7 +345,7 @@ class Scopes(Closing):
             store = self.stores[scope]
             for id in own if not store.readonly else ():
                 detail = {"tool": tool[:SHOWN], "call": calls[id][:SHOWN]}
-                store.record(Event(kind, now, id, session=session, detail=detail))
+                store.record(RuleEvent(kind, now, id, session=session, detail=detail))
 
     def session(self, session: str, agent: str = "", **limits: Any) -> AbstractContextManager[Session]:
         """Hand out the state of a session, to be charged: see ``Store.session``."""

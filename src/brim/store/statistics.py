@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from brim.behaviors.behavior import Behavior
 from brim.config import Config
 from brim.injection.tiers import Tier
-from brim.record import Value
+from brim.record import PlainData
 from brim.store.planner import costs_of
 from brim.store.scopes import Scopes
 
@@ -19,7 +19,7 @@ REFUSED = ("held", "blocked")
 
 
 @dataclass(frozen=True)
-class Outcome(Value):
+class RuleOutcome(PlainData):
     """What came of one rule. A call that was refused several times in one session counts once."""
 
     told: int = 0
@@ -32,7 +32,7 @@ class Outcome(Value):
     """Those that were made after all."""
 
 
-def outcomes(scopes: Scopes, rules: Iterable[Behavior]) -> dict[str, Outcome]:
+def outcomes(scopes: Scopes, rules: Iterable[Behavior]) -> dict[str, RuleOutcome]:
     """Return what came of each of *rules*, by id."""
     kinds = (*REFUSED, "allowed")
     refused: Counter[tuple[str, str, str]] = Counter()
@@ -48,7 +48,7 @@ def outcomes(scopes: Scopes, rules: Iterable[Behavior]) -> dict[str, Outcome]:
     obeyed = Counter(call[0] for call, times in refused.items() if times == 1 and call not in made)
     overridden = Counter(id for id, *_ in made)
     return {
-        each.id: Outcome(
+        each.id: RuleOutcome(
             each.usage.injected, held[each.id], obeyed[each.id], overridden[each.id] + each.usage.overridden
         )
         for each in rules

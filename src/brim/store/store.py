@@ -25,9 +25,9 @@ from brim.injection.costs import ENCODINGS
 from brim.injection.session import Session
 from brim.injection.text import RENDERER_VERSION
 from brim.masking import mask
-from brim.record import Value
+from brim.record import PlainData
 from brim.store.database import ALL, TIMEOUT, Closing, Database, closed_on_error, open_database
-from brim.store.events import Event, add_event
+from brim.store.events import RuleEvent, add_event
 from brim.store.rows import (
     DIGESTED,
     EDGE_COLUMNS,
@@ -238,7 +238,7 @@ class Store(Closing):
                 self.database.run(UPSERT, row)
                 written.append(behavior_of(row, new=True))
                 self._write_triggers(written[-1])
-                add_event(self.database, Event(event, now, behavior.id, session=session, detail=detail))
+                add_event(self.database, RuleEvent(event, now, behavior.id, session=session, detail=detail))
             self._write_costs(written)  # not of *behaviors*: a masked secret changes the text
 
     def reindex_if_old(self) -> None:
@@ -277,7 +277,7 @@ class Store(Closing):
                 dict.fromkeys(ids),
                 before=(now,),
             )
-            add_event(self.database, Event("injected", now, session=session, detail={"ids": list(ids), **detail}))
+            add_event(self.database, RuleEvent("injected", now, session=session, detail={"ids": list(ids), **detail}))
 
     # Edges -------------------------------------------------------------------------------------------------------
 
@@ -318,7 +318,9 @@ class Store(Closing):
         """Write *edge*, and an event ``connected``."""
         with self.writing():
             self.put_edges((edge,))
-            self.record(Event("connected", now, edge.source, detail={"target": edge.target, "kind": edge.kind.value}))
+            self.record(
+                RuleEvent("connected", now, edge.source, detail={"target": edge.target, "kind": edge.kind.value})
+            )
 
     def remove_edge(self, source: str, target: str, kind: EdgeKind | str, *, now: float) -> bool:
         """Remove an edge, and record an event ``disconnected``; return whether it existed."""
@@ -327,12 +329,12 @@ class Store(Closing):
                 "DELETE FROM edges WHERE source = ? AND target = ? AND kind = ?", (source, target, str(kind))
             )
             if gone:
-                self.record(Event("disconnected", now, source, detail={"target": target, "kind": str(kind)}))
+                self.record(RuleEvent("disconnected", now, source, detail={"target": target, "kind": str(kind)}))
         return bool(gone)
 
     # Events, costs and facts about models ------------------------------------------------------------------------
 
-    def record(self, event: Event) -> None:
+    def record(self, event: RuleEvent) -> None:
         """Write *event* after all others, with its secrets masked."""
         with self.writing():
             add_event(self.database, event)
@@ -344,7 +346,7 @@ class Store(Closing):
         kind: str | None = None,
         session: str | None = None,
         limit: int | None = None,
-    ) -> list[Event]:
+    ) -> list[RuleEvent]:
         """Return the events, oldest first; of one *behavior*, *kind* or *session*; with *limit* only the newest."""
         asked = {"behavior": behavior, "kind": kind, "session": session}
         given = {name: value for name, value in asked.items() if value is not None}
@@ -352,7 +354,7 @@ class Store(Closing):
         sql = f"SELECT kind, time, behavior, session, detail FROM events {where} ORDER BY number DESC LIMIT ?"  # noqa: S608
         rows = self.database.rows(sql, (*given.values(), ALL if limit is None else limit))
         try:
-            return [Event(row[0], row[1], row[2], row[3], json.loads(row[4])) for row in reversed(rows)]
+            return [RuleEvent(row[0], row[1], row[2], row[3], json.loads(row[4])) for row in reversed(rows)]
         except (ValueError, TypeError, RecursionError) as error:
             raise StoreError(f"{self.path}: an event cannot be read: {error}", "damaged") from None
 
@@ -493,7 +495,7 @@ def chosen(candidates: list[Behavior], text: str) -> Behavior:
 
 
 @dataclass(frozen=True)
-class StoredCalibrations(Value):
+class StoredCalibrations(PlainData):
     """Learned ratios by model, in a file: a ``brim.tokens.CalibrationStore``."""
 
     database: Database
@@ -517,7 +519,7 @@ class StoredCalibrations(Value):
 
 
 @dataclass(frozen=True)
-class StoredWindows(Value):
+class StoredWindows(PlainData):
     """Reported windows by model, in a file: a ``brim.models.WindowStore``. *clock* says when one was reported."""
 
     database: Database

@@ -16,7 +16,7 @@ from typing import Any
 from brim.errors import InputError
 from brim.files import locked, read_safely, replace_file
 from brim.masking import mask
-from brim.record import Value
+from brim.record import PlainData
 
 FILE = "corrections.json"
 LARGEST = 1 << 20
@@ -30,7 +30,7 @@ PATIENCE = 0.1
 
 
 @dataclass(frozen=True)
-class Suggestion(Value):
+class Suggestion(PlainData):
     """One correction that waits."""
 
     number: int

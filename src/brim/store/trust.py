@@ -21,7 +21,7 @@ from typing import Any
 from brim.errors import InputError, StoreError
 from brim.files import locked, open_safely, replace_file, sha256_hex
 from brim.store.database import Database
-from brim.store.events import Event
+from brim.store.events import RuleEvent
 from brim.store.project import FILE, make_folder
 from brim.store.scopes import open_scopes
 from brim.store.store import Store, open_store
@@ -210,7 +210,7 @@ def _change(user_folder: str, project: str, event: str, now: float, settings: st
             mark = _new_mark(project, instead=old.get("mark"))
             projects[project] = {"at": now, "mark": mark, "settings": settings}
         _write_list(user_folder, projects)
-        store.record(Event(event, now, detail={"project": project}))
+        store.record(RuleEvent(event, now, detail={"project": project}))
 
 
 def _write_list(user_folder: str, projects: dict[str, dict[str, Any]]) -> None:

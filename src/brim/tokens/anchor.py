@@ -15,7 +15,7 @@ from hashlib import blake2b
 from typing import Any, Protocol
 
 from brim.models.usage import read_response
-from brim.record import Value
+from brim.record import PlainData
 from brim.tokens.calibrate import MAX_RATIO, MIN_RATIO, CalibrationStore, learn
 from brim.tokens.costs import MessageCosts, message_costs
 from brim.tokens.count import PREFIX_ERROR, Count
@@ -86,7 +86,7 @@ def _fields(value: object) -> Mapping[str, object]:
 
 
 @dataclass(frozen=True, slots=True)
-class Anchor(Value):
+class Anchor(PlainData):
     """One report of the tokens for messages, tools and a model."""
 
     digest: str

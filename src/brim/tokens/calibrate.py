@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any, Protocol
 
 from brim.files import data_rows
-from brim.record import Value, set_fields
+from brim.record import PlainData, set_fields
 from brim.tokens.count import Basis
 
 ALPHA = 0.1
@@ -39,7 +39,7 @@ ANY_FAMILY = "*"
 
 
 @dataclass(frozen=True)
-class Calibration(Value):
+class Calibration(PlainData):
     """What is known about a model's ratio: three numbers to store. Unpacks into them.
 
     ``ratio`` is how many tokens the provider reports for one local token, from ``MIN_RATIO`` to ``MAX_RATIO``.
@@ -89,7 +89,7 @@ class Calibration(Value):
 
 
 @dataclass(frozen=True)
-class Ratio(Value):
+class Ratio(PlainData):
     """A ratio to multiply a local count by, the interval it lies in, and the ``basis`` that the product has.
 
     It unpacks into ``Count.scaled``: ``local.scaled(*ratio_for(...))``. The basis is ``calibrated`` if it was learned,

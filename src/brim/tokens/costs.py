@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from brim.record import Value
+from brim.record import PlainData
 from brim.tokens.count import Count
 from brim.tokens.protocol import TokenCounter
 
 
 @dataclass(frozen=True)
-class MessageCosts(Value):
+class MessageCosts(PlainData):
     """What each message costs."""
 
     each: tuple[int, ...]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from brim.errors import InputError
-from brim.record import Value
+from brim.record import PlainData
 
 CHUNK = 1 << 18
 """Bytes read at a time."""
@@ -20,7 +20,7 @@ SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules"})
 
 
 @dataclass(frozen=True)
-class Source(Value):
+class InputSource(PlainData):
     """Something to read, and the *name* to show for it: a *text*, or a *path* (``-`` is standard input).
 
     One that was *found* in a folder is skipped, not refused, if it isn't text. *problem* says why it can't be read, if
@@ -49,20 +49,22 @@ class Source(Value):
             return 0
 
 
-def sources(arguments: list[str]) -> Iterator[Source]:
+def sources(arguments: list[str]) -> Iterator[InputSource]:
     """Yield what *arguments* name: ``-`` is standard input, a path is its file or folder, anything else is text.
 
     A word that looks like a path and names nothing is a problem: it is a misspelt file far more often than a text.
     """
     for argument in arguments:
         if argument == "-":
-            yield Source("standard input", path="-")
+            yield InputSource("standard input", path="-")
         elif os.path.exists(argument):
-            yield from _folder(argument) if os.path.isdir(argument) else (Source(argument, path=argument),)
+            yield from _folder(argument) if os.path.isdir(argument) else (InputSource(argument, path=argument),)
         elif _looks_like_a_path(argument):
-            yield Source(argument, problem="no such file; to count it as text, pipe it: echo ... | brim dev count -")
+            yield InputSource(
+                argument, problem="no such file; to count it as text, pipe it: echo ... | brim dev count -"
+            )
         else:
-            yield Source("text", text=argument)
+            yield InputSource("text", text=argument)
 
 
 def read_text(path: str, *, at_most: int = 1 << 30) -> str:
@@ -75,7 +77,7 @@ def read_text(path: str, *, at_most: int = 1 << 30) -> str:
         if taken > at_most:
             raise InputError(f"{name_of(path)}: larger than {at_most:,} bytes: split it, or name another file")
 
-    return "".join(chunks(Source(name_of(path), path=path), check))
+    return "".join(chunks(InputSource(name_of(path), path=path), check))
 
 
 def name_of(path: str) -> str:
@@ -83,7 +85,7 @@ def name_of(path: str) -> str:
     return "standard input" if path == "-" else path
 
 
-def chunks(source: Source, on_read: Callable[[int], object]) -> Iterator[str]:
+def chunks(source: InputSource, on_read: Callable[[int], object]) -> Iterator[str]:
     """Yield the text of *source* piece by piece.
 
     *on_read* gets the bytes of each.
@@ -133,13 +135,13 @@ def _decoded(file: BinaryIO, name: str, on_read: Callable[[int], object]) -> Ite
         yield text
 
 
-def _folder(path: str) -> Iterator[Source]:
+def _folder(path: str) -> Iterator[InputSource]:
     for folder, folders, files in os.walk(path):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in SKIPPED_FOLDERS)
         for name in sorted(files):
             full = os.path.join(folder, name)
             if not name.startswith(".") and os.path.isfile(full) and not os.path.islink(full):
-                yield Source(full, path=full, found=True)
+                yield InputSource(full, path=full, found=True)
 
 
 def _looks_like_a_path(argument: str) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 
 from brim.config.places import home_folder
 from brim.figures import percent, rounded
-from brim.record import Value
+from brim.record import PlainData
 
 ANSWER, MARGIN = 20_000, 13_000
 """Tokens that are kept for an answer, and that are left when it compacts."""
@@ -37,7 +37,7 @@ _TRUE = ("1", "true", "yes", "on")
 
 
 @dataclass(frozen=True)
-class AutoCompact(Value):
+class AutoCompact(PlainData):
     """Where Claude Code compacts a window on its own."""
 
     usable: int

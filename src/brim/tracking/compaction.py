@@ -9,7 +9,7 @@ from unicodedata import category
 
 from brim.behaviors.summary import border_at_or_before
 from brim.errors import InputError
-from brim.record import Value
+from brim.record import PlainData
 
 LONGEST = 200
 """Characters that the task and the state have at most: a client takes everything after ``/compact`` as its focus."""
@@ -81,7 +81,7 @@ _DROPPED_KEPT = 100
 
 
 @dataclass(frozen=True)
-class Turn(Value):
+class Turn(PlainData):
     """One turn to send, alone: what stands after ``/compact`` in the same turn would be swallowed."""
 
     purpose: str
@@ -89,7 +89,7 @@ class Turn(Value):
 
 
 @dataclass(frozen=True)
-class Dropped(Value):
+class DroppedPart(PlainData):
     """A turn that was not sent, and why."""
 
     turn: Turn
@@ -109,7 +109,7 @@ class Pending:
     def __init__(self) -> None:
         self._human: list[Turn] = []
         self._slots: dict[str, tuple[Turn, str]] = {}
-        self._dropped: deque[Dropped] = deque(maxlen=_DROPPED_KEPT)
+        self._dropped: deque[DroppedPart] = deque(maxlen=_DROPPED_KEPT)
 
     def add(self, purpose: str, text: str, *, session: str = "") -> None:
         """Let *text* wait for its turn. A compaction is for the *session* that it was measured on, and no other."""
@@ -133,13 +133,13 @@ class Pending:
             if not bound or not session or bound == session:
                 return turn
             reason = f"it was for the session {bound[:80]}, and this is {session[:80]}"
-            self._dropped.append(Dropped(turn, reason))
+            self._dropped.append(DroppedPart(turn, reason))
         return self._human.pop(0) if self._human else None
 
     def cancel(self, purpose: str, reason: str) -> None:
         """Drop the request of *purpose*, if one waits. What a person said cannot be dropped."""
         if purpose in self._slots:
-            self._dropped.append(Dropped(self._slots.pop(purpose)[0], reason))
+            self._dropped.append(DroppedPart(self._slots.pop(purpose)[0], reason))
 
     @property
     def waiting(self) -> tuple[Turn, ...]:
@@ -148,7 +148,7 @@ class Pending:
         return (*slots, *self._human)
 
     @property
-    def dropped(self) -> tuple[Dropped, ...]:
+    def dropped(self) -> tuple[DroppedPart, ...]:
         """What was not sent and why, the last hundred."""
         return tuple(self._dropped)
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from brim.models.light import lookup
 from brim.models.usage import Tokens
-from brim.record import Value
+from brim.record import PlainData
 from brim.tokens.approximate import HIGH, LOW
 from brim.tokens.calibrate import ANY_FAMILY, MAX_RATIO, MIN_RATIO, CalibrationStore, learn, ratio_for
 from brim.tokens.count import PREFIX_ERROR, Count
@@ -106,7 +106,7 @@ _NAMES_KEPT = 200
 
 
 @dataclass(frozen=True)
-class Part(Value):
+class WindowPart(PlainData):
     """One part of what fills a window; ``name`` is the tool's, for results."""
 
     category: str
@@ -118,11 +118,11 @@ class Part(Value):
 
 
 @dataclass(frozen=True)
-class Filling(Value):
+class Filling(PlainData):
     """What fills the window, largest part first. The parts add up to ``tokens``; ``basis`` says how they were found."""
 
     tokens: int
-    parts: tuple[Part, ...]
+    parts: tuple[WindowPart, ...]
     basis: str = BASIS
 
 
@@ -197,7 +197,7 @@ class Contents:
         if used <= 0:
             return Filling(0, ())
         if basis != "call":
-            return Filling(used, (Part(SUMMARY if basis == "compaction" else OTHER, "", used),))
+            return Filling(used, (WindowPart(SUMMARY if basis == "compaction" else OTHER, "", used),))
         fixed = min(self._fixed, used)
         sizes = {key: float(int(by_length(size, model))) for key, size in self._inside.items() if size}
         everything = sum(sizes.values())
@@ -211,7 +211,7 @@ class Contents:
                 missing -= 1
         parts[OTHER, ""] = parts.get((OTHER, ""), 0) + missing
         ranked = sorted(((tokens, key) for key, tokens in parts.items() if tokens), key=lambda one: (-one[0], one[1]))
-        return Filling(used, tuple(Part(*key, tokens) for tokens, key in ranked))
+        return Filling(used, tuple(WindowPart(*key, tokens) for tokens, key in ranked))
 
 
 def _call_text(call: ToolCall) -> str:
@@ -292,7 +292,7 @@ _SHORTEST, _LONGEST = 1.0, 12.0
 """Bytes of a token. Beyond that, something was in the prompt that no line shows."""
 
 
-class _Thread:
+class _WindowThread:
     def __init__(self) -> None:
         self.last: Usage | None = None
         self.arrived = 0
@@ -303,7 +303,7 @@ class BilledRatio:
     """Learns from the events of one file how many bytes a token has."""
 
     def __init__(self) -> None:
-        self._threads: defaultdict[str, _Thread] = defaultdict(_Thread)
+        self._threads: defaultdict[str, _WindowThread] = defaultdict(_WindowThread)
         self._bytes = self._tokens = 0
 
     def take(self, event: Event) -> None:
@@ -316,7 +316,7 @@ class BilledRatio:
         elif isinstance(event, Compaction) or (isinstance(event, Message) and event.role not in ("assistant", "error")):
             thread.spoiled = True  # clients drop old reasoning when a person writes
 
-    def _request(self, thread: _Thread, event: Usage) -> None:
+    def _request(self, thread: _WindowThread, event: Usage) -> None:
         last = thread.last
         if last is not None and event.request and event.request == last.request:
             thread.last = event

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brim.models.usage import Tokens
-from brim.record import Value
+from brim.record import PlainData
 
 ROLES = ("user", "assistant", "system", "summary", "error")
 """Who speaks in a ``Message``: ``summary`` is what a compaction left, ``error`` what the provider answered instead."""
@@ -25,7 +25,7 @@ REFUSALS = ("", "permission", "interrupt", "cascade")
 
 
 @dataclass(frozen=True)
-class Event(Value):
+class Event(PlainData):
     """Something that happened in a session."""
 
     session: str = ""

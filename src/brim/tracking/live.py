@@ -109,7 +109,7 @@ def follow(
     *once* ends it when all that is there has been read; *idle* when nothing was added for so many seconds. *taken* gets
     the size of each block that was read.
     """
-    session = _Session(path, taken)
+    session = _LiveSession(path, taken)
 
     def ticks() -> Iterator[Tick]:
         settled, last, size = False, time.monotonic(), 0
@@ -184,7 +184,7 @@ def _is_ready(handle: int, seconds: float) -> bool:
     return True  # not a pipe that can be waited for: reading it waits as well
 
 
-class _Session:
+class _LiveSession:
     """The file of a session, and those of its sub-agents as they come."""
 
     def __init__(self, path: str, taken: Callable[[int], object] = ignore) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from brim.figures import percent
-from brim.record import Value
+from brim.record import PlainData
 
 CONTEXT_WARNING = "CONTEXT_WARNING"
 COMPACT_DUE = "COMPACT_DUE"
@@ -25,7 +25,7 @@ KINDS = (CONTEXT_WARNING, COMPACT_DUE, COST_WARNING, COST_LIMIT, INPUT_REQUESTED
 
 
 @dataclass(frozen=True)
-class Notice(Value):
+class Notice(PlainData):
     """Something that a person or an agent must be told. ``str(notice)`` is the sentence."""
 
     kind = ""

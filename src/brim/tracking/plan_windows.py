@@ -17,7 +17,7 @@ from typing import Any
 from brim.config.places import home_folder, user_folder
 from brim.figures import percent
 from brim.files import open_safely, read_safely, replace_file
-from brim.record import Value
+from brim.record import PlainData
 from brim.tracking.readers.fields import mapping, seconds, text
 
 NAME = "plan_windows.json"
@@ -39,7 +39,7 @@ _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
 @dataclass(frozen=True)
-class PlanWindow(Value):
+class PlanWindow(PlainData):
     """One window of a plan at the time of its reading."""
 
     agent: str

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from brim.models.light import UNKNOWN_WINDOW, lookup
 from brim.models.overrides import window_of
 from brim.models.usage import Tokens
-from brim.record import Value
+from brim.record import PlainData
 from brim.tracking.estimate import prompt_of
 from brim.tracking.events import Compaction, RunTotal, Usage
 from brim.tracking.readers.fields import SYNTHETIC, Bounded, is_short_for, model_key, model_spellings
@@ -42,7 +42,7 @@ DEFAULT_WINDOW = _Unsaid(200_000)
 
 
 @dataclass(frozen=True)
-class Window(Value):
+class Window(PlainData):
     """How many tokens the window holds, who says so, and what the other sources say instead.
 
     >>> print(Window(1_000_000, "reported", (("given", 200_000),)))

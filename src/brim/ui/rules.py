@@ -31,7 +31,7 @@ from brim.store.rulebook import (
     unmarked_conflicts,
 )
 from brim.store.scopes import Scopes
-from brim.store.statistics import Outcome, all_tier_tokens, outcomes
+from brim.store.statistics import RuleOutcome, all_tier_tokens, outcomes
 from brim.store.suggestions import Suggestion, Suggestions
 from brim.ui.place import Place, page
 from brim.workspace import Workspace
@@ -46,7 +46,7 @@ class Row:
     """One rule of the table."""
 
     rule: Behavior
-    outcome: Outcome
+    outcome: RuleOutcome
     tokens: dict[str, int]
 
 

@@ -23,12 +23,12 @@ from starlette.routing import Route
 
 from brim import loopback
 from brim.errors import BrimError, InputError, StoreError
-from brim.loopback import HOST, App, Limits
+from brim.loopback import HOST, App, RequestLimits
 from brim.ui.background import StillReading
 from brim.ui.gate import Gate, read_form
 from brim.ui.place import Place, page, templates
 
-LIMITS = Limits(body_size=1 << 20)
+LIMITS = RequestLimits(body_size=1 << 20)
 THREADS = 6
 
 PAGES = {

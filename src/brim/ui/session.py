@@ -25,7 +25,7 @@ from brim.errors import BrimError, InputError
 from brim.figures import counted, dollars, rounded
 from brim.hooks.limit_words import HELD
 from brim.report.cache import CAUSES
-from brim.report.compactions import Compaction
+from brim.report.compactions import CompactionReport
 from brim.report.context import GROUPS, ContextReport, Moment, context_at, session_requests, timeline
 from brim.report.overview import LOST_KINDS, Names, Overview, WasteSum, sessions_report
 from brim.report.page import Chart
@@ -34,8 +34,7 @@ from brim.report.waste import ADVICE, KINDS
 from brim.report.watch import Reading, read_session
 from brim.scratch.quotes import masked_line
 from brim.tracking.events import Event, Message, ToolResult
-from brim.tracking.requests import Part
-from brim.tracking.requests import Request as ModelRequest
+from brim.tracking.requests import ComposedRequest, RequestPart
 from brim.tracking.requests.composition import REMAINDER
 from brim.tracking.requests.pieces import MEMORY, RESULTS
 from brim.tracking.sessions import SessionFile, named_files
@@ -49,7 +48,7 @@ _SHELLS = ("Bash", "shell", "run_shell_command", "exec_command", "local_shell")
 
 
 @dataclass(frozen=True)
-class Mark:
+class SessionMark:
     """Something that happened, at a place on the timeline: ``at`` is a request's number, or between two."""
 
     kind: str
@@ -80,15 +79,15 @@ class Picture:
     id: str
     head: Head
     reading: Reading
-    requests: list[ModelRequest]
+    requests: list[ComposedRequest]
     moments: list[Moment]
     overview: Overview
-    marks: list[Mark]
+    marks: list[SessionMark]
     begin: float | None
     end: float | None
 
     @property
-    def compactions(self) -> list[Compaction]:
+    def compactions(self) -> list[CompactionReport]:
         """Its compactions, and those of its sub-agents."""
         return self.overview.lost.items
 
@@ -99,7 +98,7 @@ class Picture:
         return f"{minutes // 60}h{minutes % 60:02}" if minutes >= 60 else f"{max(1, minutes)} min"
 
     @staticmethod
-    def came_back(each: Compaction) -> list[tuple[int, str]]:
+    def came_back(each: CompactionReport) -> list[tuple[int, str]]:
         """Return what became of the things that a compaction dropped: how many, and in words."""
         backs = [item.back for item in each.items]
         by_hook, by_you = backs.count("hook"), backs.count("you")
@@ -174,7 +173,7 @@ class Picture:
         }
 
 
-def leaves(parts: Iterable[Part], above: tuple[str, ...] = ()) -> list[Leaf]:
+def leaves(parts: Iterable[RequestPart], above: tuple[str, ...] = ()) -> list[Leaf]:
     """Return what *parts* are made of, down to what has no parts itself, the largest first."""
     found = []
     for part in parts:
@@ -255,7 +254,7 @@ def _told(place: Place, folder: str, session: str) -> list[tuple[float, str, str
 
 def _marks(
     moments: Sequence[Moment], seen: Iterable[Event], overview: Overview, told: Iterable[tuple[float, str, str]]
-) -> Iterator[Mark]:
+) -> Iterator[SessionMark]:
     """Yield what happened, each at its place."""
     times = [each.time or 0.0 for each in moments]
 
@@ -264,21 +263,23 @@ def _marks(
 
     for event in seen:
         if isinstance(event, Message):
-            yield Mark("prompt", place(event.time), event.time, "prompt", masked_line(event.text, LONGEST_PROMPT))
+            yield SessionMark(
+                "prompt", place(event.time), event.time, "prompt", masked_line(event.text, LONGEST_PROMPT)
+            )
         else:
-            yield Mark("limit", place(event.time), event.time, "held at a limit")
+            yield SessionMark("limit", place(event.time), event.time, "held at a limit")
     for each in overview.lost.items:
         if not each.sub_agent:
             size = f" {rounded(each.before)} → {rounded(each.after)}" if each.before and each.after else ""
-            yield Mark("compaction", place(each.time) - 0.5, each.time, f"compaction{size}")
+            yield SessionMark("compaction", place(each.time) - 0.5, each.time, f"compaction{size}")
     numbers = {each.id: each.number for each in moments}
     for broken in overview.breaks:
         if not broken.agent:
             cost = "" if not broken.cost else f" −{dollars(broken.cost)}"
             at = numbers.get(broken.request.partition(":")[0], place(broken.time))
-            yield Mark("break", at, broken.time, f"cache break{cost}, {CAUSES[broken.cause]}")
+            yield SessionMark("break", at, broken.time, f"cache break{cost}, {CAUSES[broken.cause]}")
     for moment, what, rules in told:
-        yield Mark("rules", place(moment), moment, what, rules)
+        yield SessionMark("rules", place(moment), moment, what, rules)
 
 
 # The page -------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ result.
 
 from brim.window.assembly import Assembly as Assembly
 from brim.window.assembly import DroppedItem as DroppedItem
-from brim.window.assembly import Section as Section
+from brim.window.assembly import WindowSection as WindowSection
 from brim.window.budget import DEFAULT_CONTEXT_WINDOW as DEFAULT_CONTEXT_WINDOW
 from brim.window.budget import MODEL_CONTEXT_WINDOWS as MODEL_CONTEXT_WINDOWS
 from brim.window.budget import RESPONSE_RESERVE_MAX as RESPONSE_RESERVE_MAX

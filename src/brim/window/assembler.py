@@ -20,7 +20,7 @@ from brim.tokens.costs import message_costs
 from brim.tokens.count import Count
 from brim.tokens.messages.fields import get, is_mapping, is_sequence, string
 from brim.tokens.protocol import TokenCounter
-from brim.window.assembly import SECTIONS, Assembly, DroppedItem, Section
+from brim.window.assembly import SECTIONS, Assembly, DroppedItem, WindowSection
 
 ROUNDS = 8
 """How often a history is pruned again because the whole is still too large; the last time nothing of it is spared."""
@@ -30,7 +30,7 @@ TAKING_ORDER = ("current_message", "system_prompt", "procedure", "knowledge", "e
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class WindowLimits:
     """What a request may take, the response not included."""
 
     window: int | None
@@ -41,7 +41,7 @@ class Limits:
     """What it should take: never more than ``most``, never negative."""
 
     @classmethod
-    def of(cls, model: str | None, context_window: object, budget: int, reserve: int) -> Limits:
+    def of(cls, model: str | None, context_window: object, budget: int, reserve: int) -> WindowLimits:
         """Return the limits of a request to *model*: *budget*, and the window less the *reserve* for the response.
 
         *context_window* outranks the model's window. The window of an unknown model is a guess, so it limits nothing;
@@ -89,7 +89,7 @@ class Assembler:
 
     counter: TokenCounter
     model: str | None
-    limits: Limits
+    limits: WindowLimits
     min_history: int
     pruner: Pruner
     tools: Sequence[Any] | None
@@ -193,7 +193,9 @@ class Assembler:
         for name, count in _shared_out(counts, filled.tokens).items():
             _, items, source, dropped = rows.get(name, (None, 0, framing, ()))
             share = int(count) / budget if budget else 0.0
-            sections.append(Section(name, count, share, source if items or name == "framing" else "", items, dropped))
+            sections.append(
+                WindowSection(name, count, share, source if items or name == "framing" else "", items, dropped)
+            )
         return Assembly(
             messages=[*parts.sent, *filled.kept],
             system=parts.system,
@@ -296,7 +298,7 @@ def text_in(name: str, given: object) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class WindowItem:
     """One piece of retrieved text."""
 
     index: int
@@ -311,7 +313,7 @@ class Item:
     """How good it is, if known; more is better."""
 
     @classmethod
-    def of(cls, name: str, index: int, given: object) -> Item:
+    def of(cls, name: str, index: int, given: object) -> WindowItem:
         """Return the item at *index* of the argument *name*."""
         text = _text_of(given)
         if text is None:
@@ -349,7 +351,7 @@ class Chosen:
     And the others, with the reason.
     """
 
-    kept: tuple[tuple[Item, Count], ...] = ()
+    kept: tuple[tuple[WindowItem, Count], ...] = ()
     dropped: tuple[DroppedItem, ...] = ()
 
     @classmethod
@@ -360,8 +362,8 @@ class Chosen:
         ``page_content``, and perhaps ``score``, ``title`` and ``source``. The best are those with the highest score,
         then those without one. No item is cut; a smaller one may go in after one that didn't.
         """
-        items = [Item.of(name, index, one) for index, one in enumerate(listed(name, given, single=True))]
-        kept: list[tuple[Item, Count]] = []
+        items = [WindowItem.of(name, index, one) for index, one in enumerate(listed(name, given, single=True))]
+        kept: list[tuple[WindowItem, Count]] = []
         dropped, left = [], cap
         for item in sorted(items, key=lambda item: (item.score is None, -(item.score or 0.0))):
             if not item.written.strip():

@@ -7,7 +7,7 @@ from typing import Any
 
 from brim.figures import counted
 from brim.history import Provider, Receipt
-from brim.record import Value
+from brim.record import PlainData
 from brim.tokens.count import Count
 
 SECTIONS = ("system_prompt", "procedure", "knowledge", "episodes", "history", "current_message", "framing")
@@ -18,7 +18,7 @@ SHOWN = 40
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class DroppedItem(Value):
+class DroppedItem(PlainData):
     """Something that was given and is not in the request."""
 
     index: int
@@ -37,7 +37,7 @@ class DroppedItem(Value):
 
 
 @dataclass(frozen=True, slots=True)
-class Section(Value):
+class WindowSection(PlainData):
     """One part of the request."""
 
     name: str
@@ -68,14 +68,14 @@ class Section(Value):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Assembly(Value):
+class Assembly(PlainData):
     """A request that is ready to send, with its account."""
 
     messages: list[Any]
     """The messages in the provider's shape. Those of the history are the caller's own objects."""
     system: str
     """System prompt and procedure. In OpenAI's formats it is the first message too; elsewhere it has its own field."""
-    sections: tuple[Section, ...]
+    sections: tuple[WindowSection, ...]
     """The parts of the request, in the order of ``SECTIONS``."""
     tokens: Count
     """What the whole request takes, system text and tools included, by the counter that decided."""
@@ -107,7 +107,7 @@ class Assembly(Value):
         """Whether it takes more than the budget."""
         return self.over_by > 0
 
-    def section(self, name: str) -> Section:
+    def section(self, name: str) -> WindowSection:
         """Return the section *name*."""
         return self.sections[SECTIONS.index(name)]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from brim.errors import InputError
 from brim.models.light import lookup
-from brim.record import Value
+from brim.record import PlainData
 from brim.tokens.count import Count
 from brim.tokens.counters import local_counter
 from brim.tokens.messages import Framing
@@ -50,7 +50,7 @@ NOTHING = Count(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reserves(Value):
+class Reserves(PlainData):
     """What of a window is not for the prompt."""
 
     response_reserve_ratio: float = RESPONSE_RESERVE_RATIO
@@ -90,7 +90,7 @@ def window_of(model: str) -> int:
 
 
 @dataclass(frozen=True)
-class TokenBudget(Value):
+class TokenBudget(PlainData):
     """How a model's window is divided.
 
     The parts may add up to more than the window; ``memory_tokens`` is then 0.

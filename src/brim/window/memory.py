@@ -9,17 +9,17 @@ from typing import Any, Literal
 from brim.errors import InputError
 from brim.history import FifoPruner, Provider, Pruner
 from brim.history.draft import whole_number
-from brim.record import Value
+from brim.record import PlainData
 from brim.tokens.counters import counter_for
 from brim.tokens.protocol import TokenCounter, require_counter
-from brim.window.assembler import Assembler, Chosen, Limits, Parts, Tail, listed, text_in
+from brim.window.assembler import Assembler, Chosen, Parts, Tail, WindowLimits, listed, text_in
 from brim.window.assembly import Assembly
 
 TOKENS = "a whole number of tokens"
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryConfig(Value):
+class MemoryConfig(PlainData):
     """The limits of a working memory, in tokens of its model."""
 
     max_working_memory_tokens: int = 100_000
@@ -110,7 +110,7 @@ class WorkingMemory:
         config, counter = self.config, self._counter
         tail = Tail.of(history, current_message, provider, model)
         budget = config.max_working_memory_tokens - config.output_reserve
-        limits = Limits.of(model, context_window, budget, config.output_reserve)
+        limits = WindowLimits.of(model, context_window, budget, config.output_reserve)
         if pruner is not None and (isinstance(pruner, type) or not callable(getattr(pruner, "prune", None))):
             raise InputError(f"pruner must be a pruner such as FifoPruner(), not {str(pruner)[:60]}")
         schemas = list(listed("tools", tools)) or None

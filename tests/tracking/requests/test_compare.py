@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from brim.tracking.requests import Change, Request, compare, read_requests
+from brim.tracking.requests import ComposedRequest, CompositionChange, compare, read_requests
 from tests.tracking.requests.test_parts import DATA, answer_line
 
 
-def names(change: Change) -> tuple[set[str], set[str]]:
+def names(change: CompositionChange) -> tuple[set[str], set[str]]:
     return {part.name for part in change.came}, {part.name for part in change.left}
 
 
@@ -31,7 +31,7 @@ def test_a_compaction_begins_at_the_summary() -> None:
     assert change.rewritten_tokens > 0
 
 
-def session(tmp_path: Path, *turns: tuple[dict[str, Any], str, str]) -> list[Request]:
+def session(tmp_path: Path, *turns: tuple[dict[str, Any], str, str]) -> list[ComposedRequest]:
     """Write a session whose requests have these tools, this memory file and this prompt."""
     lines: list[dict[str, Any]] = []
     for at, (tool, memory, prompt) in enumerate(turns):

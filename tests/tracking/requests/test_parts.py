@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from brim.tracking.requests import Part, Request, read_requests
+from brim.tracking.requests import ComposedRequest, RequestPart, read_requests
 
 DATA = Path(__file__).parent / "data"
 SHOP = "/home/user/shop"
@@ -20,7 +20,9 @@ def marker_count(word: str) -> Callable[[str], int]:
     return lambda text: text.count(word)
 
 
-def leaves(parts: tuple[Part, ...], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Part]]:
+def leaves(
+    parts: tuple[RequestPart, ...], above: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], RequestPart]]:
     for part in parts:
         yield from leaves(part.parts, (*above, part.name)) if part.parts else [((*above, part.name), part)]
 
@@ -138,7 +140,7 @@ def test_after_the_first_request_the_ratio_is_that_of_the_one_before() -> None:
     assert all(abs(each.remainder) < 0.01 * each.billed for each in requests[1:])
 
 
-def local_of(request: Request) -> int:
+def local_of(request: ComposedRequest) -> int:
     return sum(piece.local for item in request.items for piece in item.pieces)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from brim.tokens.calibrate import Calibration, MemoryCalibrationStore
-from brim.tracking.requests import Request, read_requests, requests_of
+from brim.tracking.requests import ComposedRequest, read_requests, requests_of
 from brim.tracking.requests.reading import read_thread
 from tests.tracking.requests.test_parts import answer_line
 
@@ -42,7 +42,7 @@ def session(tmp_path: Path, *turns: tuple[int, int], recorded: bool = True, mode
     return path
 
 
-def read(path: Path) -> list[Request]:
+def read(path: Path) -> list[ComposedRequest]:
     return read_requests(path, count=count)
 
 

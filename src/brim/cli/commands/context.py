@@ -30,7 +30,7 @@ from brim.cli.output import (
 )
 from brim.errors import InputError
 from brim.report.context import ContextReport, context_report
-from brim.tracking.requests import Part
+from brim.tracking.requests import RequestPart
 from brim.tracking.sessions import usage_index
 
 LEAST_SHARE = 0.01
@@ -130,10 +130,10 @@ def show(report: ContextReport, *, everything: bool = False) -> str:
 
 
 def _rows(
-    parts: Sequence[Part], whole: int, depth: int, everything: bool
+    parts: Sequence[RequestPart], whole: int, depth: int, everything: bool
 ) -> Iterator[tuple[int, str, int | None, str, str]]:
     """Give the rows of the tree: all of the first level, and below it the largest."""
-    small: list[Part] = []
+    small: list[RequestPart] = []
     for at, part in enumerate(parts):
         is_small = part.tokens is not None and part.tokens < LEAST_SHARE * whole
         if is_small and not everything and at >= (ALWAYS_SHOWN if depth == 1 else 0) and depth:
@@ -177,10 +177,10 @@ def _notes(report: ContextReport) -> Iterator[str]:
         yield paint(wrapped(f"resumed {counted(brim.resumes, 'time')}: {again}"), "faint")
 
 
-def _leaves(parts: Sequence[Part]) -> list[list[str]]:
+def _leaves(parts: Sequence[RequestPart]) -> list[list[str]]:
     """Return the largest leaves of the tree, each with the way to it, and what the others take together."""
 
-    def leaves(parts: Sequence[Part], above: str) -> Iterator[tuple[int, str]]:
+    def leaves(parts: Sequence[RequestPart], above: str) -> Iterator[tuple[int, str]]:
         for part in parts:
             name = f"{above}{printable(home_path(part.name))}"
             yield from leaves(part.parts, f"{name} > ") if part.parts else [(part.tokens or 0, name)]

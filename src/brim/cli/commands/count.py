@@ -11,10 +11,10 @@ from brim.cli.options import add_json, add_model, command, option, settings, who
 from brim.cli.output import Progress, count_fields, counted, emit, heading, lines, note, paint, share, table
 from brim.errors import InputError
 from brim.models.light import lookup
-from brim.record import Value
+from brim.record import PlainData
 from brim.tokens.count import Count
 from brim.tokens.counters import MODES, counter_for
-from brim.tokens.inputs import Source, chunks, sources
+from brim.tokens.inputs import InputSource, chunks, sources
 from brim.tokens.protocol import TokenCounter
 from brim.tokens.stream import count_stream
 
@@ -50,7 +50,9 @@ def count(options: Namespace) -> int:
     if not found:
         raise InputError("no text there to count")
     total = sum((each for _, each in found), Count(0))
-    emit(Counted(config["model"], getattr(counter, "encoding", None), found, total, skipped), _view, options.as_json)
+    emit(
+        CountedInput(config["model"], getattr(counter, "encoding", None), found, total, skipped), _view, options.as_json
+    )
     if failed:
         return 2
     if options.max is not None and total > options.max:
@@ -59,9 +61,11 @@ def count(options: Namespace) -> int:
     return 0
 
 
-def _count_all(wanted: list[Source], counter: TokenCounter) -> tuple[list[tuple[Source, Count]], list[str], list[str]]:
+def _count_all(
+    wanted: list[InputSource], counter: TokenCounter
+) -> tuple[list[tuple[InputSource, Count]], list[str], list[str]]:
     """Count what can be read; say what cannot, and go on with the rest."""
-    found: list[tuple[Source, Count]] = []
+    found: list[tuple[InputSource, Count]] = []
     skipped: list[str] = []
     failed: list[str] = []
     with Progress(sum(source.size for source in wanted), shown_from=PROGRESS_FROM) as progress:
@@ -84,12 +88,12 @@ def _count_all(wanted: list[Source], counter: TokenCounter) -> tuple[list[tuple[
 
 
 @dataclass(frozen=True)
-class Counted(Value):
+class CountedInput(PlainData):
     """What was counted, and what could not be."""
 
     model: str | None
     encoding: str | None
-    found: list[tuple[Source, Count]]
+    found: list[tuple[InputSource, Count]]
     total: Count
     skipped: list[str]
 
@@ -114,7 +118,7 @@ class Counted(Value):
         }
 
 
-def _view(counted_: Counted) -> str:
+def _view(counted_: CountedInput) -> str:
     found, total, window = counted_.found, counted_.total, counted_.window
     of_window = ""
     if window:  # whether it fits, the upper end of the interval decides

@@ -36,9 +36,9 @@ from brim.cli.output import (
 )
 from brim.config import project_folder
 from brim.errors import InputError
-from brim.report.compactions import Compaction, Lost
+from brim.report.compactions import CompactionReport, Lost
 from brim.report.lost import LostReport, find_lost
-from brim.scratch.entries import View, withdrawn
+from brim.scratch.entries import MemoryView, withdrawn
 from brim.scratch.facts import KINDS
 from brim.scratch.folder import NAME, check_folder, is_foreign, session_folders
 from brim.scratch.index import render_index, sentence, when
@@ -122,7 +122,7 @@ def memory(options: Namespace) -> int:
 def _show(options: Namespace) -> int:
     writer, journal = _journal(options)
     entries = [each for each in journal.entries if options.session in ("", each.session)]
-    text = render_index(View(entries), os.path.dirname(writer.scratch_path))
+    text = render_index(MemoryView(entries), os.path.dirname(writer.scratch_path))
     path = os.path.join(options.worktree, writer.scratch_path)
     found = {"path": path, "entries": len(entries), "broken": journal.broken, "text": text}
     if entries:
@@ -314,7 +314,7 @@ def _view(found: LostReport) -> str:
     return "\n\n".join(parts)
 
 
-def _compaction(each: Compaction) -> str:
+def _compaction(each: CompactionReport) -> str:
     gone, had = sum(each.lost.values()), sum(each.had.values())
     who = f"{each.agent} {each.session[:8]}" + (f", sub-agent {each.sub_agent[:8]}" if each.sub_agent else "")
     head = f"{when(each.time)}  {who}: {gone:,} of {counted(had, 'fact')} dropped"

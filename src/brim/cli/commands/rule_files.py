@@ -44,7 +44,7 @@ from brim.cli.output import (
 )
 from brim.errors import InputError
 from brim.install.rule_files import read_rule_files
-from brim.store.imports import Change, Outcome, Plan, RulesReader, plan_of
+from brim.store.imports import ImportOutcome, Plan, RuleChange, RulesReader, plan_of
 from brim.store.scopes import Scopes
 from brim.tokens.inputs import read_text
 from brim.workspace import Workspace
@@ -210,7 +210,7 @@ def _import_rules(options: Namespace) -> int:
     return code
 
 
-def _outcomes_view(outcomes: list[Outcome]) -> str:
+def _outcomes_view(outcomes: list[ImportOutcome]) -> str:
     numbers = ", ".join(f"{count:,} {what}" for what, count in Counter(each.what for each in outcomes).items())
     told, rows = [], []
     for each in outcomes:
@@ -317,7 +317,7 @@ def tell_problems(problems: Iterable[object]) -> None:
     note(*(text for (text,) in shown), more)
 
 
-def _change(change: Change) -> str:
+def _change(change: RuleChange) -> str:
     behavior, old = change.behavior, change.old
     about, _, text = whole(behavior).partition("\n")
     if old is None:
@@ -335,7 +335,7 @@ def _change(change: Change) -> str:
     return lines(f"{paint('changed', 'yellow')}  {about}", text, *changes)
 
 
-def _differences(change: Change) -> dict[str, dict[str, Any]]:
+def _differences(change: RuleChange) -> dict[str, dict[str, Any]]:
     if change.old is None:
         return {}
     old, new = as_object(change.old), as_object(change.behavior)

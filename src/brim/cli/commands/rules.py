@@ -49,7 +49,7 @@ from brim.injection.text import summary_of
 from brim.install.agents import NAMES
 from brim.install.rule_files import shared_news
 from brim.store.backup import restore_lost
-from brim.store.events import Event
+from brim.store.events import RuleEvent
 from brim.store.loaded import readers_of
 from brim.store.rulebook import (
     allow_rule,
@@ -59,7 +59,7 @@ from brim.store.rulebook import (
     remove_rules,
     restore_rules,
 )
-from brim.store.statistics import Outcome, outcomes, tier_tokens
+from brim.store.statistics import RuleOutcome, outcomes, tier_tokens
 from brim.workspace import DATABASE, Workspace
 
 SORTS: dict[str, Callable[[Behavior], float]] = {
@@ -156,7 +156,7 @@ def _is_wanted(behavior: Behavior, options: Namespace) -> bool:
     )
 
 
-def _list_view(found: list[Behavior], came: dict[str, Outcome], now: float, sort: str) -> str:
+def _list_view(found: list[Behavior], came: dict[str, RuleOutcome], now: float, sort: str) -> str:
     """Return one line each. Where the terminal is narrow, numbers and age make room, unless it is sorted by them."""
     columns: dict[str, Callable[[Behavior], str]] = {"kind": kind_of}
     if any(each.status is not Status.ACTIVE for each in found):
@@ -209,7 +209,7 @@ def whole_rule(workspace: Workspace, id: str) -> tuple[dict[str, Any], str]:
     return found, "\n".join([title(behavior), "", block(behavior.canonical), "", facts(about), *parts])
 
 
-def _about(behavior: Behavior, outcome: Outcome) -> list[tuple[str, str]]:
+def _about(behavior: Behavior, outcome: RuleOutcome) -> list[tuple[str, str]]:
     usage, came = behavior.usage, behavior.provenance
     used = f"{counted(outcome.told, 'time')}, confirmed {usage.confirmed:,}, overridden {outcome.overridden:,}"
     held = f"{counted(outcome.held, 'call')}, obeyed {outcome.obeyed:,}" if outcome.held else ""
@@ -245,7 +245,7 @@ def _edges(behavior: Behavior, edges: list[Edge], ends: dict[str, Behavior]) -> 
     return table(sorted(rows)) if rows else ""
 
 
-def _events(events: list[Event]) -> str:
+def _events(events: list[RuleEvent]) -> str:
     def text(value: object) -> str:
         return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 

@@ -43,12 +43,12 @@ from brim.config.places import agents_environment, project_folder, user_folder
 from brim.errors import InputError
 from brim.install import installation
 from brim.install.agents import ALL, HOOKS, NAMES
-from brim.install.changes import Change
+from brim.install.changes import SettingsChange
 from brim.install.doctor import FIX, OFF, OK, WRONG, Diagnosis, diagnose
 from brim.install.git_exclude import exclude_file
 from brim.install.installation import Installed, Uninstalled
 from brim.install.rule_files import shared_news
-from brim.scratch.entries import Entry
+from brim.scratch.entries import MemoryEntry
 from brim.store.consent import Consent
 from brim.store.trust import is_trusted, trusted_projects, untrust
 from brim.workspace import Workspace
@@ -136,7 +136,7 @@ def agents_of(given: list[str] | None) -> list[str]:
     return [name for name in NAMES if given and (name in given or "all" in given)]
 
 
-def show_differences(changes: list[Change]) -> None:
+def show_differences(changes: list[SettingsChange]) -> None:
     """Print what would change in each file, as ``diff -u`` does."""
 
     for change in changes:
@@ -388,7 +388,7 @@ def _view(found: Consent, news: str) -> str:
     return "\n\n".join(filter(None, parts))
 
 
-def _entries(entries: list[Entry]) -> str:
+def _entries(entries: list[MemoryEntry]) -> str:
     shown = []
     for each in entries:
         refs = [f"  {key}: {value}" for key, value in each.refs.items()]

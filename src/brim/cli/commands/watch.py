@@ -7,7 +7,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterator
 
-from brim.cli.gauge import View
+from brim.cli.gauge import GaugeView
 from brim.cli.options import own_prices, settings, working_folder
 from brim.cli.output import Progress, file_progress, note, printable
 from brim.config import user_folder
@@ -29,7 +29,7 @@ def watch(options: Namespace) -> int:
     counts, ticks = _source(path, progress)
     memory = Memory(user_folder(os.environ))
     watch = Watch(config, memory, environ=os.environ)
-    view = View(as_json=options.as_json)
+    view = GaugeView(as_json=options.as_json)
     try:
         with view:
             for reading in watch.follow(path, counts, ticks, live=True):

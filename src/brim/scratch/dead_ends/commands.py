@@ -11,7 +11,7 @@ from re import Pattern
 from brim.behaviors.programs import launched, program
 from brim.behaviors.shell import pieces
 from brim.files import data_lines, data_rows
-from brim.record import Value
+from brim.record import PlainData
 
 _FILTER = ("tail", "head", "cat", "less", "more", "tee", "sort", "uniq", "cut", "wc", "sed", "awk", "grep", "rg", "tr")
 _INTERPRETERS = ("python", "python3", "php", "ruby")
@@ -52,7 +52,7 @@ def _checks() -> list[tuple[str, list[str]]]:
 
 
 @dataclass(frozen=True)
-class Check(Value):
+class Check(PlainData):
     """A command that checks the work: a ``test``, a ``build`` or a ``lint``."""
 
     kind: str
@@ -63,7 +63,7 @@ class Check(Value):
 
 
 @dataclass(frozen=True)
-class Part(Value):
+class CommandPart(PlainData):
     """One command of several: its words without launchers and settings; whether it only filters what came before."""
 
     words: tuple[str, ...]
@@ -77,7 +77,7 @@ class Part(Value):
         return _named(list(self.words))
 
 
-def parts(command: str) -> list[Part]:
+def parts(command: str) -> list[CommandPart]:
     """Return the commands in *command*, in order; the text of here-documents is left out.
 
     >>> [part.words for part in parts("cd app && FOO=1 npx jest 'a b' | tail -5")]
@@ -86,7 +86,7 @@ def parts(command: str) -> list[Part]:
     found = []
     for piece in pieces(command):
         if words := launched(piece.words):
-            found.append(Part(tuple(words), piece.piped and words[0] in _FILTER, tuple(piece.writes)))
+            found.append(CommandPart(tuple(words), piece.piped and words[0] in _FILTER, tuple(piece.writes)))
     return found
 
 
@@ -94,7 +94,7 @@ def _named(words: list[str]) -> list[str]:
     return [program(words[0]), *words[1:]] if words else words
 
 
-def check_in(command: list[Part]) -> tuple[Check | None, bool]:
+def check_in(command: list[CommandPart]) -> tuple[Check | None, bool]:
     """Return the last check in *command*, None if there is none, and whether the exit code is the check's own."""
     for part in reversed(command):
         found = None if part.filters else _check(part.named)
@@ -157,30 +157,30 @@ def _is_folder(word: str) -> bool:
     return known or ("/" in word and "." not in last)
 
 
-def polls(command: list[Part]) -> bool:
+def polls(command: list[CommandPart]) -> bool:
     """Whether a *command* looks if something is ready yet."""
     poll = any_of("polls.txt")
     return any(not part.filters and poll.match(" ".join(part.words)[:500]) for part in command)
 
 
-def looks(command: list[Part], also: tuple[str, ...] = ()) -> bool:
+def looks(command: list[CommandPart], also: tuple[str, ...] = ()) -> bool:
     """Whether a *command* only looks at what is there: ``data/looking.txt``. It may call the programs *also*, too."""
     programs = (*data_lines(__file__, "looking.txt"), *also)
     return bool(command) and all(part.words[0] in programs for part in command)
 
 
-def goes_to(command: list[Part]) -> str:
+def goes_to(command: list[CommandPart]) -> str:
     """Return the folder that a *command* goes to and stays in; empty if it stays where it was."""
     folders = [part.words[1] for part in command if part.words[0] in ("cd", "pushd") and len(part.words) > 1]
     return folders[-1] if folders else ""
 
 
-def unfiltered(command: list[Part]) -> str:
+def unfiltered(command: list[CommandPart]) -> str:
     """Return a *command* as one line without what only cuts its output: the same call is the same whatever is shown."""
     return " ; ".join([" ".join(part.words) for part in command if not part.filters])
 
 
-def writes(command: list[Part]) -> list[str]:
+def writes(command: list[CommandPart]) -> list[str]:
     """Return the files that a *command* changes in place or rewrites, as far as its words tell."""
     files: list[str] = []
     for part in command:
@@ -194,7 +194,7 @@ def writes(command: list[Part]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class GitStep(Value):
+class GitStep(PlainData):
     """One git command that matters: ``commit``, ``stash``, ``pop``, ``drop``, ``restore`` or ``reset``."""
 
     does: str
@@ -205,17 +205,17 @@ class GitStep(Value):
     """Whether a reset also takes back what was committed."""
 
 
-def git_steps(command: list[Part]) -> list[GitStep]:
+def git_steps(command: list[CommandPart]) -> list[GitStep]:
     """Return what the git commands in *command* do to unfinished work, in order."""
     return [step for words in _git(command) if (step := _step(words)) is not None]
 
 
-def moves_tree(command: list[Part]) -> bool:
+def moves_tree(command: list[CommandPart]) -> bool:
     """Whether *command* puts other versions of files in place: what runs after it is another try."""
     return any(words[0] in _MOVES for words in _git(command))
 
 
-def _git(command: list[Part]) -> list[list[str]]:
+def _git(command: list[CommandPart]) -> list[list[str]]:
     """Return the words of each git command in *command*, from its verb on."""
     found = []
     for part in command:

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 
 from brim.files import data_lines
-from brim.record import Value
+from brim.record import PlainData
 from brim.scratch.calls import PATHS
 from brim.scratch.dead_ends.commands import any_of
 from brim.scratch.quotes import masked_line
@@ -28,7 +28,7 @@ _TEMPORARY = r"(?i)(?:^|/)(?:tmp|temp|var/tmp|var/folders|private/tmp)/|\\temp\\
 
 
 @dataclass(frozen=True)
-class Change(Value):
+class FileChange(PlainData):
     """One change of one file: ``whole`` is all of it afterwards, or ``old`` became ``new``. None isn't told."""
 
     path: str
@@ -57,11 +57,11 @@ def _short(text: str | None) -> str:
     return masked_line(text or "", _LONGEST_PIECE) or "(nothing)"
 
 
-def changes(call: ToolCall, command: str, written: list[str]) -> list[Change]:
+def changes(call: ToolCall, command: str, written: list[str]) -> list[FileChange]:
     """Return what *call* changes; *written* are the files that it writes if it is a shell *command*."""
     given = call.input
     if call.tool == "shell":
-        return [Change(path, by=command) for path in written[:_MOST]]
+        return [FileChange(path, by=command) for path in written[:_MOST]]
     if call.tool not in ("write", "edit"):
         return []
     path = next((path for name in PATHS if isinstance(path := given.get(name), str) and path), "")
@@ -69,13 +69,13 @@ def changes(call: ToolCall, command: str, written: list[str]) -> list[Change]:
         several = given.get("changes")
         items = list(several)[:_MOST] if isinstance(several, list | dict) else []
         paths = [item.get("path") if isinstance(item, dict) else item for item in items]
-        return [Change(path) for path in paths if isinstance(path, str)]
+        return [FileChange(path) for path in paths if isinstance(path, str)]
     if isinstance(given.get("content"), str):
-        return [Change(path, whole=given["content"])]
+        return [FileChange(path, whole=given["content"])]
     several = given.get("edits")
     pairs = [edit for edit in several[:_MOST] if isinstance(edit, dict)] if isinstance(several, list) else [given]
     texts = [(pair.get("old_string"), pair.get("new_string", pair.get("new_source"))) for pair in pairs]
-    return [Change(path, old=_text(old), new=_text(new)) for old, new in texts]
+    return [FileChange(path, old=_text(old), new=_text(new)) for old, new in texts]
 
 
 def _text(value: object) -> str | None:
@@ -114,7 +114,7 @@ def only_looks(old: str | None, new: str | None) -> bool:
 class Edit:
     """One edit that is still in the file."""
 
-    def __init__(self, change: Change, *, before: str | None, at: int, turn: int, when: int) -> None:
+    def __init__(self, change: FileChange, *, before: str | None, at: int, turn: int, when: int) -> None:
         self.mark = hash(change)
         self.old, self.new = hash(change.old), hash(change.new)
         self.said = change.said
@@ -131,7 +131,7 @@ class Versions:
     def __init__(self) -> None:
         self._known: list[tuple[int, Edit | None]] = []
 
-    def apply(self, change: Change, edit: Edit, *, before: str | None, every: bool) -> tuple[list[Edit], int]:
+    def apply(self, change: FileChange, edit: Edit, *, before: str | None, every: bool) -> tuple[list[Edit], int]:
         """Take *change* in as *edit*, and return the edits that it takes back, and the version that it leaves.
 
         *before* is the whole text of the file before it, None if that is not told; *every* is whether it replaces all.
@@ -164,7 +164,7 @@ class Versions:
                 self._known.pop()
             self._known.append((hash(before), edit))
 
-    def _after(self, change: Change, edit: Edit, before: str | None, every: bool) -> int:
+    def _after(self, change: FileChange, edit: Edit, before: str | None, every: bool) -> int:
         if change.whole is not None:
             return hash(change.whole)
         if change.by or (change.old is None and change.new is None):
@@ -176,7 +176,7 @@ class Versions:
             return self._known[-2][0]
         return hash((self._known[-1][0], edit.old, edit.new))
 
-    def _opposite(self, change: Change, edit: Edit) -> Edit | None:
+    def _opposite(self, change: FileChange, edit: Edit) -> Edit | None:
         """Return the last edit that *edit* is the opposite of, if *change* tells both texts."""
         edits = [] if change.old is None or change.new is None else [done for _, done in reversed(self._known[1:])]
         return next((done for done in edits if done and done.old == edit.new and done.new == edit.old), None)

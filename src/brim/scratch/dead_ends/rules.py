@@ -23,8 +23,8 @@ from brim.scratch.dead_ends.commands import (
     moves_tree,
     unfiltered,
 )
-from brim.scratch.dead_ends.edits import Change, Edit, Versions, is_prose, is_temporary, only_looks
-from brim.scratch.dead_ends.step import CLIP, DeadEnd, Rule, Step, dead_end, grown, moved, places, settled
+from brim.scratch.dead_ends.edits import Edit, FileChange, Versions, is_prose, is_temporary, only_looks
+from brim.scratch.dead_ends.step import CLIP, DeadEnd, SessionStep, StepRule, dead_end, grown, moved, places, settled
 from brim.scratch.entries import remember
 from brim.scratch.quotes import begun, masked_line
 from brim.tracking.events import End, Message, StateSeen, ToolCall, ToolResult
@@ -61,7 +61,7 @@ class _Tries:
     what: tuple[str, ...] = ()
     edits = waits = last = 0
 
-    def again(self, step: Step, first: int) -> bool:
+    def again(self, step: SessionStep, first: int) -> bool:
         """Count *step*; return whether that is worth a report: at the *first* number, and whenever it doubled."""
         self.times += 1
         self.at = places(self.at, step.call.at)
@@ -70,11 +70,11 @@ class _Tries:
             return True
         return False
 
-    def found(self, step: Step, rule: str, status: str, key: str, what: str) -> DeadEnd:
+    def found(self, step: SessionStep, rule: str, status: str, key: str, what: str) -> DeadEnd:
         return dead_end(step.call, rule, status, key, what, at=self.at, times=self.times, error=self.error)
 
 
-class SameCall(Rule):
+class SameCall(StepRule):
     """Suspects the same call with the same failure three times.
 
     Where failing is part of waiting it takes more: a passing error (the network, a lock) six times, a command that
@@ -87,7 +87,7 @@ class SameCall(Rule):
         self._tries: dict[int, _Tries] = {}
         self._edits = self._waits = 0
 
-    def step(self, step: Step) -> list[DeadEnd]:
+    def step(self, step: SessionStep) -> list[DeadEnd]:
         """Count *step*; the same call going well resolves what was suspected of it."""
         self._edits += bool(step.changes) or moves_tree(step.parts)
         self._waits += step.polls
@@ -119,7 +119,7 @@ class SameCall(Rule):
         return []
 
 
-class SameError(Rule):
+class SameError(StepRule):
     """Suspects one error from four different inputs.
 
     Reading and searching are left out (looking for a file in four places is looking), and so are errors that pass on
@@ -131,7 +131,7 @@ class SameError(Rule):
         self._of_input: dict[int, str] = {}
         self._steps = 0
 
-    def step(self, step: Step) -> list[DeadEnd]:
+    def step(self, step: SessionStep) -> list[DeadEnd]:
         """Count *step*; one of the inputs going well resolves what was suspected."""
         self._steps += 1
         if not step.is_try:
@@ -158,7 +158,7 @@ class SameError(Rule):
         remember(self._of_input, given, key, _MOST)
         return [self._found(step, key, group, "suspect")] if group.again(step, INPUTS) else []
 
-    def _went_well(self, step: Step, given: int) -> list[DeadEnd]:
+    def _went_well(self, step: SessionStep, given: int) -> list[DeadEnd]:
         key = self._of_input.pop(given, None)
         group = self._groups.pop(key, None) if key is not None else None
         if key is None or group is None:
@@ -169,7 +169,7 @@ class SameError(Rule):
         self._groups[key] = group
         return []
 
-    def _found(self, step: Step, key: str, group: _Tries, status: str) -> DeadEnd:
+    def _found(self, step: SessionStep, key: str, group: _Tries, status: str) -> DeadEnd:
         several = " | ".join([masked_line(what, 450) for what in group.what])
         return group.found(step, "same-error", status, key, masked_line(several))
 
@@ -183,7 +183,7 @@ _Seen = namedtuple("_Seen", ("input", "text", "what", "at"))
 """One call of the last few, and what it answered."""
 
 
-class Alternation(Rule):
+class Alternation(StepRule):
     """Suspects two calls alternating four times, each with the same result every time.
 
     Calls that fail are left to ``SameCall``, which sees them sooner. Waiting, and changing a file, ends it.
@@ -193,7 +193,7 @@ class Alternation(Rule):
         self._last: list[_Seen] = []
         self._open: dict[int, tuple[str, DeadEnd]] = {}
 
-    def step(self, step: Step) -> list[DeadEnd]:
+    def step(self, step: SessionStep) -> list[DeadEnd]:
         """Look whether *step* is one more turn of the same two; another result of either resolves it."""
         if not step.is_try:
             return []
@@ -218,7 +218,7 @@ class Alternation(Rule):
         same = all(one.input == other.input for one, other in pairs)
         return same and all(settled(one.text) == settled(other.text) for one, other in pairs)
 
-    def _suspect(self, step: Step) -> DeadEnd:
+    def _suspect(self, step: SessionStep) -> DeadEnd:
         one, other = self._last[0], self._last[1]
         at = places((), *[seen.at for seen in self._last])
         key = "\0".join(sorted([one.what, other.what]))
@@ -241,13 +241,13 @@ class Alternation(Rule):
         return []
 
 
-class MissedEdits(Rule):
+class MissedEdits(StepRule):
     """Suspects three edits of one file whose old text isn't in it, with no edit going well in between."""
 
     def __init__(self) -> None:
         self._misses: dict[str, _Tries] = {}
 
-    def step(self, step: Step) -> list[DeadEnd]:
+    def step(self, step: SessionStep) -> list[DeadEnd]:
         """Count *step*; a change of the file that goes well resolves what was suspected."""
         found = []
         for change in step.changes:
@@ -260,7 +260,7 @@ class MissedEdits(Rule):
         remember(self._misses, path, misses, _MOST)
         return [*found, self._found(step, path, misses, "suspect")] if misses.again(step, MISSES) else found
 
-    def _found(self, step: Step, path: str, misses: _Tries, status: str) -> DeadEnd:
+    def _found(self, step: SessionStep, path: str, misses: _Tries, status: str) -> DeadEnd:
         return misses.found(step, "missed-edit", status, path, masked_line(f"edit {path}"))
 
 
@@ -268,7 +268,7 @@ _Tried = namedtuple("_Tried", ("number", "path", "said", "mark"))
 """One edit: enough of it to tell it from others."""
 
 
-class FailingTests(Rule):
+class FailingTests(StepRule):
     """Confirms the same test failing the same way after two different edits.
 
     It must have failed that way before the first of them too: a test that is written first fails by design. A test is
@@ -284,7 +284,7 @@ class FailingTests(Rule):
         self._edits: list[_Tried] = []
         self._number = 0
 
-    def step(self, step: Step) -> list[DeadEnd]:
+    def step(self, step: SessionStep) -> list[DeadEnd]:
         """Take in edits, and compare each failing check with the ones before."""
         for change in step.changes:
             shows = only_looks(change.old, change.new) or only_looks(change.new, change.old)
@@ -303,7 +303,7 @@ class FailingTests(Rule):
             self._failures = {key: one for key, one in failures if (one[0].name, one[0].target) != passed}
         return self._failed(step, check) if step.failed and step.signature else []
 
-    def _failed(self, step: Step, check: Check) -> list[DeadEnd]:
+    def _failed(self, step: SessionStep, check: Check) -> list[DeadEnd]:
         key = step.signature
         first, failure = self._failures.pop(key, (check, _Tries()))
         if not failure.at or moved(failure.quoted, step.quoted):
@@ -341,7 +341,7 @@ _Undo = namedtuple("_Undo", ("found", "marks", "paths", "left", "when"))
 """Edits that were taken back a moment ago: marks and files of the edits, the version left, and the step's number."""
 
 
-class Undone(Rule):
+class Undone(StepRule):
     """Confirms an edit undone, by an edit that leads back to an earlier version or by git.
 
     It's suspected when it happens, and confirmed when it stays so: the file is edited in another way, the turn ends, a
@@ -360,7 +360,7 @@ class Undone(Rule):
         self._turn = self._steps = 0
         self._failure = (0, "")
 
-    def step(self, step: Step) -> list[DeadEnd]:
+    def step(self, step: SessionStep) -> list[DeadEnd]:
         """Follow *step*."""
         self._steps += 1
         found: list[DeadEnd] = []
@@ -376,7 +376,7 @@ class Undone(Rule):
                 found += self._moved(step, move)
         return found + self._confirm([undo for undo in self._undos if self._steps - undo.when >= STAYS_FOR])
 
-    def _changed(self, step: Step, change: Change) -> list[DeadEnd]:
+    def _changed(self, step: SessionStep, change: FileChange) -> list[DeadEnd]:
         if is_temporary(change.path, step.root):
             return []
         detail = step.result.detail if isinstance(step.result.detail, dict) else {}
@@ -396,7 +396,7 @@ class Undone(Rule):
         remember(self._loose, change.path, [*loose, edit][-_MOST:], _MOST)
         return found + self._confirm([undo for undo in self._undos if change.path in undo.paths])
 
-    def _put_back(self, change: Change) -> list[DeadEnd]:
+    def _put_back(self, change: FileChange) -> list[DeadEnd]:
         whole = hash(change.whole) if change.whole is not None else None
         back = [
             undo
@@ -407,7 +407,7 @@ class Undone(Rule):
         self._undos = [undo for undo in self._undos if undo not in back]
         return [replace(undo.found, status="resolved") for undo in back]
 
-    def _moved(self, step: Step, move: GitStep) -> list[DeadEnd]:
+    def _moved(self, step: SessionStep, move: GitStep) -> list[DeadEnd]:
         gone: dict[str, list[Edit]] = {}
         if move.does == "commit":
             self._committed, self._loose = self._loose, {}
@@ -429,7 +429,7 @@ class Undone(Rule):
             self._versions.pop(path, None)
         return self._report(step, gone, None)
 
-    def _report(self, step: Step, gone: dict[str, list[Edit]], left: int | None) -> list[DeadEnd]:
+    def _report(self, step: SessionStep, gone: dict[str, list[Edit]], left: int | None) -> list[DeadEnd]:
         edits = [edit for done in gone.values() for edit in done]
         if not edits or any(edit.turn != self._turn for edit in edits) or all(edit.only_looks for edit in edits):
             return []
@@ -470,7 +470,7 @@ class SubAgents:
         what = next((text for text in told if isinstance(text, str) and text.strip()), call.name)
         remember(self._asked, call.id, (masked_line(what), call.at), _MOST)
 
-    def step(self, step: Step) -> list[DeadEnd]:
+    def step(self, step: SessionStep) -> list[DeadEnd]:
         """Return that a sub-agent failed, if the call of one did."""
         name = step.result.detail.get("agentId") if isinstance(step.result.detail, dict) else None
         if isinstance(name, str) and name and step.call.id in self._asked:
@@ -500,14 +500,14 @@ class SubAgents:
         return not known
 
 
-class Backtracks(Rule):
+class Backtracks(StepRule):
     """Confirms that a person takes edits back with the client's own command (``data/backtracks.txt``)."""
 
     _asked = ""
     _edits = 0
     _at: tuple[int, ...] = ()
 
-    def step(self, step: Step) -> list[DeadEnd]:
+    def step(self, step: SessionStep) -> list[DeadEnd]:
         """Take in the edits of *step*."""
         self._edits += len(step.changes)
         self._at = places(self._at, *[step.call.at for _ in step.changes])
@@ -526,14 +526,14 @@ class Backtracks(Rule):
         return [found] if edits else []
 
 
-class _Thread:
+class _RuleThread:
     """One agent: its calls without a result yet, its folder and its rules."""
 
     def __init__(self) -> None:
         self.open: dict[str, ToolCall] = {}
         self.folder = self.first_folder = ""
         kinds = (SameCall, SameError, Alternation, MissedEdits, Undone, FailingTests, Backtracks)
-        self.rules: list[Rule] = [kind() for kind in kinds]
+        self.rules: list[StepRule] = [kind() for kind in kinds]
 
 
 class DeadEndDetector:
@@ -546,7 +546,7 @@ class DeadEndDetector:
 
     def __init__(self, root: str = "") -> None:
         self._root = root
-        self._threads: dict[tuple[str, str], _Thread] = {}
+        self._threads: dict[tuple[str, str], _RuleThread] = {}
         self._sub_agents = SubAgents()
 
     def update(self, event: object) -> list[DeadEnd]:
@@ -568,9 +568,9 @@ class DeadEndDetector:
             thread.first_folder = thread.first_folder or event.value
         return []
 
-    def _thread(self, event: ToolCall | ToolResult | Message | End | StateSeen) -> _Thread:
+    def _thread(self, event: ToolCall | ToolResult | Message | End | StateSeen) -> _RuleThread:
         key = event.session, event.agent
-        thread = self._threads.get(key) or _Thread()
+        thread = self._threads.get(key) or _RuleThread()
         remember(self._threads, key, thread, _MOST_AGENTS)
         return thread
 
@@ -579,7 +579,7 @@ class DeadEndDetector:
         call = thread.open.pop(result.id, None)
         if call is None:
             return []
-        step = Step(call, result, thread.folder, self._root or thread.first_folder)
+        step = SessionStep(call, result, thread.folder, self._root or thread.first_folder)
         if step.parts and step.outcome.kind == "ok":
             thread.folder = goes_to(step.parts) or thread.folder
         found = [one for rule in thread.rules for one in rule.step(step)]

@@ -14,11 +14,11 @@ from typing import Any
 
 from brim.behaviors.shell import unwrapped
 from brim.files import data_lines, data_rows, sha256_hex
-from brim.record import Value
+from brim.record import PlainData
 from brim.scratch.calls import EXIT, exit_code
-from brim.scratch.dead_ends.commands import Check, Part, any_of, check_in, parts, polls, unfiltered, writes
+from brim.scratch.dead_ends.commands import Check, CommandPart, any_of, check_in, parts, polls, unfiltered, writes
 from brim.scratch.dead_ends.edits import changes
-from brim.scratch.entries import Entry, draft
+from brim.scratch.entries import MemoryEntry, draft
 from brim.scratch.quotes import begun, masked_line, telling_line
 from brim.tracking.events import End, Message, ToolCall, ToolResult
 
@@ -57,7 +57,7 @@ _MOVED = 10
 
 
 @dataclass(frozen=True)
-class DeadEnd(Value):
+class DeadEnd(PlainData):
     """Something that didn't lead anywhere. The same ``key`` again is the same dead end, changed."""
 
     rule: str
@@ -76,7 +76,7 @@ class DeadEnd(Value):
     session: str = ""
     key: str = ""
 
-    def entry(self, time: float | None) -> Entry:
+    def entry(self, time: float | None) -> MemoryEntry:
         """Return it as an entry. Only a confirmed one is shown; the journal alone keeps what is suspected."""
         said = "worked in the end" if self.status == "resolved" else RULES[self.rule].format(self.times)
         refs = {"outcome": said, "output": self.error, "rule": self.rule, "times": self.times}
@@ -99,10 +99,10 @@ def places(at: tuple[int, ...], *more: int) -> tuple[int, ...]:
     return at if len(at) <= 8 else (*at[:7], at[-1])
 
 
-class Rule:
+class StepRule:
     """One way to see a dead end, in the steps of one agent. It keeps a bounded memory and never raises."""
 
-    def step(self, step: Step) -> list[DeadEnd]:
+    def step(self, step: SessionStep) -> list[DeadEnd]:
         """Return what is new or changed by *step*."""
         raise NotImplementedError
 
@@ -115,7 +115,7 @@ class Rule:
         return []
 
 
-class Step:
+class SessionStep:
     """One call and how it ended."""
 
     def __init__(self, call: ToolCall, result: ToolResult, folder: str, root: str = "") -> None:
@@ -197,7 +197,7 @@ def grown(times: int, first: int) -> bool:
 
 
 @dataclass(frozen=True)
-class Outcome(Value):
+class StepOutcome(PlainData):
     """How a call ended; of a failure, whether it passes on its own, or an edit found no text."""
 
     kind: str
@@ -207,37 +207,37 @@ class Outcome(Value):
     not_found: bool = False
 
 
-OK = Outcome("ok")
+OK = StepOutcome("ok")
 
 
-def outcome(result: ToolResult, tool: str, command: list[Part], hidden: Check | None) -> Outcome:
+def outcome(result: ToolResult, tool: str, command: list[CommandPart], hidden: Check | None) -> StepOutcome:
     """Return how the call of a *tool* ended; *command* is what a shell was given.
 
     *hidden* is the check in it whose exit code something after it hides; None if there is none.
     """
     if result.refusal:
-        return Outcome(result.refusal)
+        return StepOutcome(result.refusal)
     if not result.error:
         return _quiet_end(result.text, hidden)
     head = result.text[:600]
     refused = data_rows(__file__, "refused.tsv")
     if why := next((why for why, pattern in refused if re.match(pattern, head.lstrip(), re.IGNORECASE)), ""):
-        return Outcome(why)
+        return StepOutcome(why)
     if tool == "shell":
         if exit_code(result) == 1 and _answers(command, result.text):
             return OK
     elif any_of("protocol.txt").search(head):
-        return Outcome("protocol")
+        return StepOutcome("protocol")
     transient = any_of("transient.txt").search(_ends(result.text, 2_000)) is not None
     not_found = tool in ("edit", "write") and any_of("not_found.txt").search(head) is not None
-    return Outcome("failed", transient, not_found)
+    return StepOutcome("failed", transient, not_found)
 
 
 def _ends(text: str, most: int) -> str:
     return text if len(text) < 2 * most else f"{text[:most]}\n{text[-most:]}"
 
 
-def _answers(command: list[Part], text: str) -> bool:
+def _answers(command: list[CommandPart], text: str) -> bool:
     """Whether exit code 1 of *command* is an answer: of its last part, or of any part if nothing was said."""
     programs = data_lines(__file__, "answers.txt")
     if command and command[-1].filters and command[-1].words[0] in programs:
@@ -247,14 +247,14 @@ def _answers(command: list[Part], text: str) -> bool:
     return any(part.words[0] in programs or " ".join(part.words[:2]) in programs for part in command)
 
 
-def _quiet_end(text: str, hidden: Check | None) -> Outcome:
+def _quiet_end(text: str, hidden: Check | None) -> StepOutcome:
     """Say how a call ended that isn't reported as a failure: after a pipe or ``|| true`` only the output can tell."""
     if hidden is None or hidden.kind == "lint":
         return OK
     ends = _ends(text, 4_000)
     if any_of("failed.txt").search(ends):
-        return Outcome("failed")
-    return OK if any_of("passed.txt").search(ends) or not ends.strip() else Outcome("unclear")
+        return StepOutcome("failed")
+    return OK if any_of("passed.txt").search(ends) or not ends.strip() else StepOutcome("unclear")
 
 
 def clipped(text: str) -> str:

@@ -14,7 +14,7 @@ from brim.tokens.messages import media
 from brim.tokens.messages.fields import DEEPEST, REPEATS, compact, first, get, is_mapping, is_sequence, pairs, string
 from brim.tokens.messages.frameworks import framework_of
 from brim.tokens.messages.rules import Family, best, load, width
-from brim.tokens.messages.tally import Ledger
+from brim.tokens.messages.tally import TallyLedger
 
 Reader = Callable[[object, "Walk"], None]
 
@@ -22,7 +22,7 @@ Reader = Callable[[object, "Walk"], None]
 class Walk:
     """Where one measurement stands: what it adds to, for which model, at which message."""
 
-    def __init__(self, ledger: Ledger, family: Family, names: tuple[str, ...], messages: list[object]) -> None:
+    def __init__(self, ledger: TallyLedger, family: Family, names: tuple[str, ...], messages: list[object]) -> None:
         self.ledger, self.family, self.names, self.messages = ledger, family, names, messages
         self.provider = family.provider
         self.index = 0

@@ -14,7 +14,7 @@ from brim.tokens.messages.frameworks import as_blocks, instructions_of
 from brim.tokens.messages.parts import Walk, add_message, add_system, is_message
 from brim.tokens.messages.rules import Framing, family, spellings
 from brim.tokens.messages.schemas import add_output_schema, add_tools
-from brim.tokens.messages.tally import Ledger, Tally
+from brim.tokens.messages.tally import Tally, TallyLedger
 
 _BODIES = ("messages", "input", "contents")
 _SYSTEMS = ("system", "instructions", "systemInstruction", "system_instruction")
@@ -24,7 +24,7 @@ READABLE = "dicts, or objects of openai, anthropic, google-genai, langchain or p
 """The messages that brim reads."""
 
 
-class Request:
+class MessagesRequest:
     """What a request sends: ``messages``, ``system``, ``tools``, the ``choice`` of tools, and an output ``schema``."""
 
     def __init__(self, messages: list[object], tools: object) -> None:
@@ -33,7 +33,7 @@ class Request:
         self.tools, self.choice, self.schema = without_options(tools)
 
 
-def split(given: object, tools: object) -> Request:
+def split(given: object, tools: object) -> MessagesRequest:
     """Return the parts of *given*.
 
     *tools* outrank the tools of a request body.
@@ -41,19 +41,19 @@ def split(given: object, tools: object) -> Request:
     Raises ``InputError`` for what is neither messages nor a request.
     """
     if isinstance(given, str):
-        return Request([given], tools)
+        return MessagesRequest([given], tools)
     if is_sequence(given):
-        return Request(list(given), tools)  # type: ignore[call-overload]
+        return MessagesRequest(list(given), tools)  # type: ignore[call-overload]
     for name in _BODIES:
         inner = get(given, name)
         if inner is not None and not callable(inner):
             return _body(given, inner, tools)
-    return Request(_iterate(given), tools)
+    return MessagesRequest(_iterate(given), tools)
 
 
-def _body(body: object, inner: object, tools: object) -> Request:
+def _body(body: object, inner: object, tools: object) -> MessagesRequest:
     is_one = isinstance(inner, str) or not _is_iterable(inner) or _names_a_role(inner)
-    request = Request([inner] if is_one else _iterate(inner), tools)
+    request = MessagesRequest([inner] if is_one else _iterate(inner), tools)
     config = get(body, "config")
     holders = (body, config)
     request.system = [found for holder in holders for name in _SYSTEMS if (found := get(holder, name)) is not None]
@@ -164,7 +164,7 @@ def measure(
     request.messages = [as_blocks(message) for message in request.messages]
     names = spellings(model_name or "")
     rule = family(names) if framing is None else family(names).framed(framing)
-    ledger = Ledger(count_text)
+    ledger = TallyLedger(count_text)
     if not rule.published:
         ledger.because("framing of this model's messages is not published")
     if encoding is None or encoding != rule.encoding:

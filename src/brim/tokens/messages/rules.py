@@ -16,11 +16,11 @@ from typing import Any
 from brim.files import data_file, data_rows
 from brim.models.names import clean, provider_forms, split_window
 from brim.models.names import spellings as name_spellings
-from brim.record import Value
+from brim.record import PlainData
 
 
 @dataclass(frozen=True)
-class Family(Value):
+class Family(PlainData):
     """How one family frames messages: a row of ``framing.tsv``."""
 
     title: str
@@ -45,7 +45,7 @@ class Family(Value):
 
 
 @dataclass(frozen=True)
-class Framing(Value):
+class Framing(PlainData):
     """A formula of the caller's own.
 
     It is *priming* tokens once, *message* for each, and the role as text or not.
@@ -57,7 +57,7 @@ class Framing(Value):
 
 
 @dataclass(frozen=True)
-class Width(Value):
+class Width(PlainData):
     """What is added where nothing is published: a row of ``widths.tsv``."""
 
     tokens: int

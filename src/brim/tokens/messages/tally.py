@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from math import ceil, floor
 
 from brim.errors import InputError
-from brim.record import Value
+from brim.record import PlainData
 from brim.tokens.count import Basis, Count
 from brim.tokens.messages.rules import Width
 
@@ -24,7 +24,7 @@ Part = tuple[tuple[int, ...], tuple[str, ...]]
 
 
 @dataclass(frozen=True)
-class Tally(Value):
+class Tally(PlainData):
     """The tokens of messages, between ``low`` and ``high``.
 
     Guarantees: ``low <= tokens <= high``; ``sum(per_message) + fixed == tokens``; ``exact`` means that there is no
@@ -121,7 +121,7 @@ class Tally(Value):
         return f"Tally({self.tokens}, {self.low}..{self.high}: {'; '.join(self.reasons)})"
 
 
-class Ledger:
+class TallyLedger:
     """Adds up one measurement. Each distinct text is given to ``count_text`` once."""
 
     def __init__(self, count_text: Callable[[str], int]) -> None:

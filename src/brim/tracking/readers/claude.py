@@ -111,7 +111,7 @@ def _key(id: str, request: str) -> str:
     return f"{id}:{request}" if id and request else id or request
 
 
-class _Reader(LineReader):
+class _LineReader(LineReader):
     """What transcript and stream have in common: models, requests and sub-agents that were seen."""
 
     def __init__(self) -> None:
@@ -185,7 +185,7 @@ class _Reader(LineReader):
         return bool(blocks)
 
 
-class ClaudeTranscriptReader(_Reader):
+class ClaudeTranscriptReader(_LineReader):
     """Reads one session: its own file first, then those of its sub-agents, with ``agent`` set to each one's id."""
 
     def __init__(self) -> None:
@@ -284,7 +284,7 @@ class ClaudeTranscriptReader(_Reader):
             self.tell(Attachment, kind=kind, path=path, text="\n".join(shown))
 
 
-class ClaudeStreamReader(_Reader):
+class ClaudeStreamReader(_LineReader):
     """Reads one stream. Sub-agents speak in it too, under the tool call that started them."""
 
     def __init__(self) -> None:

@@ -11,9 +11,9 @@ from brim._lazy import exports
 
 TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
-    from brim.tracking.requests.composition import Change as Change
-    from brim.tracking.requests.composition import Part as Part
-    from brim.tracking.requests.composition import Request as Request
+    from brim.tracking.requests.composition import ComposedRequest as ComposedRequest
+    from brim.tracking.requests.composition import CompositionChange as CompositionChange
+    from brim.tracking.requests.composition import RequestPart as RequestPart
     from brim.tracking.requests.composition import compare as compare
     from brim.tracking.requests.composition import requests_of as requests_of
     from brim.tracking.requests.composition import tokens_of_part as tokens_of_part

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 
 from brim.models.light import lookup
 from brim.models.usage import Tokens
-from brim.record import Value
+from brim.record import PlainData
 from brim.tokens.calibrate import ANY_FAMILY, CalibrationStore, Ratio, ratio_for
-from brim.tracking.requests.pieces import THINKING, UNRESOLVED, Label, Piece
-from brim.tracking.requests.thread import Item, Sent, Thread
+from brim.tracking.requests.pieces import THINKING, UNRESOLVED, Label, RequestPiece
+from brim.tracking.requests.thread import Sent, Thread, ThreadItem
 
 UNRECORDED, REMAINDER = "not recorded", "not explained"
 INFERRED = "inferred: what earlier requests held beyond their parts"
@@ -31,7 +31,7 @@ _LEAST_SPAN = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownParts:
     """What was known about a model's billing before a request."""
 
     ratio: float
@@ -42,18 +42,18 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Part(Value):
+class RequestPart(PlainData):
     """A row of the tree; ``tokens`` is None for what nothing says the size of."""
 
     name: str
     tokens: int | None
     basis: str
     items: int = 1
-    parts: tuple[Part, ...] = ()
+    parts: tuple[RequestPart, ...] = ()
 
 
 @dataclass(frozen=True)
-class Request:
+class ComposedRequest:
     """One answered request, with what was known before it."""
 
     number: int
@@ -66,7 +66,7 @@ class Request:
     """Whether it's the first after the session was resumed."""
     compacts: bool
     """Whether it asked for a summary of the conversation."""
-    known: Known
+    known: KnownParts
     hidden: tuple[str, ...]
     """What the client doesn't record of it."""
     settings: str
@@ -85,30 +85,32 @@ class Request:
         return self._sent.head
 
     @property
-    def items(self) -> list[Item]:
+    def items(self) -> list[ThreadItem]:
         """What it held, in the order in which a cache reads it."""
         return self._thread.items_of(self._sent)
 
     @property
-    def pieces(self) -> list[Piece]:
+    def pieces(self) -> list[RequestPiece]:
         """The pieces of all items, in the same order."""
         return [piece for item in self.items for piece in item.pieces]
 
-    def tokens_of(self, pieces: Iterable[Piece]) -> int:
+    def tokens_of(self, pieces: Iterable[RequestPiece]) -> int:
         """Return the tokens of *pieces*, by what was known before."""
         return sum(round(piece.local * self.known.ratio) + piece.own for piece in pieces)
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[RequestPart, ...]:
         """Return the tree, the largest part first; with what isn't explained, it adds up to what was billed."""
         found = self.tree([piece for piece in self.pieces if piece.local or piece.own or piece.label[0] == UNRESOLVED])
         if self.hidden:
             size = self.known.hidden or None
-            found.append(Part(f"{' and '.join(self.hidden)} ({UNRECORDED})", size, INFERRED if size else UNRECORDED))
+            found.append(
+                RequestPart(f"{' and '.join(self.hidden)} ({UNRECORDED})", size, INFERRED if size else UNRECORDED)
+            )
         found.sort(key=_by_size)
         if self.billed:
             rest = self.billed - sum(part.tokens or 0 for part in found)
-            found.append(Part(REMAINDER, rest, "billed minus the parts"))
+            found.append(RequestPart(REMAINDER, rest, "billed minus the parts"))
         return tuple(found)
 
     @property
@@ -116,9 +118,9 @@ class Request:
         """What was billed beyond all parts; negative if the parts are more."""
         return next((part.tokens or 0 for part in self.parts if part.name == REMAINDER), 0)
 
-    def tree(self, pieces: Iterable[Piece], depth: int = 0) -> list[Part]:
+    def tree(self, pieces: Iterable[RequestPiece], depth: int = 0) -> list[RequestPart]:
         """Return *pieces* as rows, the largest first, from the level *depth* of their labels on."""
-        groups: dict[str, list[Piece]] = {}
+        groups: dict[str, list[RequestPiece]] = {}
         for piece in pieces:
             groups.setdefault(piece.label[depth] if depth < len(piece.label) else "", []).append(piece)
         found = []
@@ -127,10 +129,10 @@ class Request:
             below = () if is_leaf else tuple(self.tree(group, depth + 1))
             known = [part.tokens for part in below if part.tokens is not None] if below else [self.tokens_of(group)]
             tokens = sum(known) if known and not (is_leaf and group[0].label[0] == UNRESOLVED) else None
-            found.append(Part(name or "other", tokens, self._basis(group), len(group), below))
+            found.append(RequestPart(name or "other", tokens, self._basis(group), len(group), below))
         return sorted(found, key=_by_size)
 
-    def _basis(self, pieces: Sequence[Piece]) -> str:
+    def _basis(self, pieces: Sequence[RequestPiece]) -> str:
         if any(piece.local for piece in pieces):
             return self.known.basis
         if any(piece.label[0] == UNRESOLVED for piece in pieces):
@@ -138,13 +140,13 @@ class Request:
         return "reported" if any(piece.label[0] == THINKING for piece in pieces) else "published rule"
 
 
-def _by_size(part: Part) -> tuple[int, str]:
+def _by_size(part: RequestPart) -> tuple[int, str]:
     return -(part.tokens or 0), part.name
 
 
 def requests_of(
     thread: Thread, calibrations: CalibrationStore | None = None, hidden_before: Mapping[str, int] | None = None
-) -> list[Request]:
+) -> list[ComposedRequest]:
     """Return the requests of *thread*, each with what was known before it.
 
     *calibrations* and *hidden_before* are what other sessions showed: a model's ratio, and how many tokens its client
@@ -160,13 +162,13 @@ def requests_of(
         # A request for a summary may be sent without tools, and with words that no line holds.
         known = state.known(is_hidden=bool(hidden) and not sent.compacts)
         about = (sent.usage, sent.recorded, sent.resumed, sent.compacts, known, hidden, sent.settings, sent.id)
-        found.append(Request(number, sent.model, sent.time, *about, thread, sent))
+        found.append(ComposedRequest(number, sent.model, sent.time, *about, thread, sent))
         if not sent.compacts:
             state.observe(sent.usage.prompt, *size, is_hidden=bool(hidden))
     return found
 
 
-def tokens_of_part(requests: Sequence[Request], name: str) -> list[int]:
+def tokens_of_part(requests: Sequence[ComposedRequest], name: str) -> list[int]:
     """Return the tokens of the part *name*, of the first level, in each of *requests*: a thread's first ones."""
     sizes = requests[0]._thread.sizes(name) if requests else ()
     pairs = zip(requests, sizes, strict=False)
@@ -188,12 +190,12 @@ class _Learned:
         self._excess = 0.0  # billed for what no part shows; it must not make every other part look larger
         self._ends: list[tuple[int, int]] = []  # the smallest and the largest request with a hidden part
 
-    def known(self, *, is_hidden: bool) -> Known:
+    def known(self, *, is_hidden: bool) -> KnownParts:
         """Return what is known now."""
         hidden = self._hidden if is_hidden else None
         if self._ratio is None:
-            return Known(self._prior.value, self._prior.basis, hidden)
-        return Known(self._ratio, "calibrated", hidden)
+            return KnownParts(self._prior.value, self._prior.basis, hidden)
+        return KnownParts(self._ratio, "calibrated", hidden)
 
     def observe(self, billed: int, local: int, own: int, unresolved: int, *, is_hidden: bool) -> None:
         """Take what one request was billed for."""
@@ -241,11 +243,11 @@ class _Learned:
 
 
 @dataclass(frozen=True, slots=True)
-class Change(Value):
+class CompositionChange(PlainData):
     """What is different between two requests."""
 
-    came: tuple[Part, ...]
-    left: tuple[Part, ...]
+    came: tuple[RequestPart, ...]
+    left: tuple[RequestPart, ...]
     breaker: Label
     """The first part that differs where the later request doesn't simply go on; empty if it does."""
     kept_tokens: int
@@ -254,7 +256,7 @@ class Change(Value):
     """Tokens after it that the earlier request had too: cached before, and paid for again."""
 
 
-def compare(before: Request, after: Request, *, without: str = "") -> Change:
+def compare(before: ComposedRequest, after: ComposedRequest, *, without: str = "") -> CompositionChange:
     """Return what changed from *before* to *after*; *without* leaves out one part, as if it had never been there."""
     olds, news = ([each for each in request.pieces if each.label[0] != without] for request in (before, after))
     same = 0
@@ -267,7 +269,7 @@ def compare(before: Request, after: Request, *, without: str = "") -> Change:
     had, has = Counter(map(_key, olds)), Counter(map(_key, news))
     came, left = _only(news, had), _only(olds, has)
     again = [piece for piece in news[same:] if had[_key(piece)]]
-    return Change(
+    return CompositionChange(
         tuple(after.tree(came)),
         tuple(before.tree(left)),
         breaker,
@@ -276,11 +278,11 @@ def compare(before: Request, after: Request, *, without: str = "") -> Change:
     )
 
 
-def _key(piece: Piece) -> tuple[Label, str]:
+def _key(piece: RequestPiece) -> tuple[Label, str]:
     return piece.label, piece.mark
 
 
-def _only(pieces: list[Piece], others: Counter[tuple[Label, str]]) -> list[Piece]:
+def _only(pieces: list[RequestPiece], others: Counter[tuple[Label, str]]) -> list[RequestPiece]:
     """Return the *pieces* that the *others* don't have as often."""
     rest, found = Counter(others), []
     for piece in pieces:

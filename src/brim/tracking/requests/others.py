@@ -23,7 +23,7 @@ from brim.tracking.requests.pieces import (
     THINKING,
     YOURS,
     Count,
-    Piece,
+    RequestPiece,
     call_label,
     compact_json,
     labels_of,
@@ -95,14 +95,14 @@ class CodexRequests(RequestsReader):
             self.thread.items[key] = tuple(self._pieces(kind, role, payload))
         return key, is_answer
 
-    def _pieces(self, kind: str, role: str, payload: Mapping[str, Any]) -> Iterator[Piece]:
+    def _pieces(self, kind: str, role: str, payload: Mapping[str, Any]) -> Iterator[RequestPiece]:
         call = text(payload, "call_id") or text(payload, "id")
         if kind == "message":
             kinds = items(payload, "internal_chat_message_metadata_passthrough", "content_item_kinds")
             for at, part in enumerate(items(payload, "content")):
                 yield from self._part(role, part, str(kinds[at]) if at < len(kinds) else "")
         elif kind == "reasoning":
-            yield Piece((THINKING,), 0, 0, mark(text(payload, "encrypted_content")))
+            yield RequestPiece((THINKING,), 0, 0, mark(text(payload, "encrypted_content")))
         elif kind.endswith("_output"):
             said = payload.get("output")
             inner = value(said, "content") if isinstance(said, Mapping) else said
@@ -115,7 +115,7 @@ class CodexRequests(RequestsReader):
             said = given if isinstance(given, str) else compact_json(given)
             yield self._labels.piece((AGENTS, "calls", *tool_label(name)), f"{name} {said}")
 
-    def _part(self, role: str, part: object, kind: str) -> Iterator[Piece]:
+    def _part(self, role: str, part: object, kind: str) -> Iterator[RequestPiece]:
         said = text(part, "text")
         if role == "assistant":
             yield self._labels.piece((AGENTS, "text"), said)
@@ -142,7 +142,7 @@ class CodexRequests(RequestsReader):
         self.thread.sent.append(sent)
         for key in self._answered:
             if key.startswith("r") and thought:  # reasoning is sent back as it was: its size is what was reported
-                self.thread.items[key] = (Piece((THINKING,), 0, thought, key),)
+                self.thread.items[key] = (RequestPiece((THINKING,), 0, thought, key),)
                 thought = 0
         self._window = self.thread.add(self._window, self._answered)
         self._answered = []
@@ -223,7 +223,7 @@ class GeminiRequests(RequestsReader):
             self._add([piece for part in parts for piece in self._response(part)])
         self._results = {}
 
-    def _user(self, message: Mapping[str, Any]) -> Iterator[Piece]:
+    def _user(self, message: Mapping[str, Any]) -> Iterator[RequestPiece]:
         content = message.get("content")
         for part in content if isinstance(content, list) else [content]:
             if mapping(part, "functionResponse"):
@@ -234,7 +234,7 @@ class GeminiRequests(RequestsReader):
             else:
                 yield from self._with_hooks(text_of(part), self._words)
 
-    def _with_hooks(self, said: str, pieces: Callable[[str], Iterable[Piece]]) -> Iterator[Piece]:
+    def _with_hooks(self, said: str, pieces: Callable[[str], Iterable[RequestPiece]]) -> Iterator[RequestPiece]:
         """Give the *pieces* of a text, and between them what hooks told."""
         at = 0
         for hook in _HOOK.finditer(said):
@@ -243,7 +243,7 @@ class GeminiRequests(RequestsReader):
             at = hook.end()
         yield from pieces(said[at:])
 
-    def _words(self, said: str) -> Iterator[Piece]:
+    def _words(self, said: str) -> Iterator[RequestPiece]:
         at = 0
         for file in _CONTEXT_FILE.finditer(said):
             if said[at : file.start()].strip():
@@ -254,7 +254,7 @@ class GeminiRequests(RequestsReader):
             label = (REMINDERS, "session context") if at else opening_label(said, "other") or self._labels.words
             yield self._labels.piece(label, said[at:])
 
-    def _response(self, part: object) -> Iterator[Piece]:
+    def _response(self, part: object) -> Iterator[RequestPiece]:
         answer = mapping(part, "functionResponse")
         if not answer:
             if mapping(part, "inlineData"):
@@ -265,7 +265,7 @@ class GeminiRequests(RequestsReader):
         said = text(response, "output") or compact_json(response)
         yield from self._with_hooks(said, lambda part: [self._labels.piece((RESULTS, *label), part)])
 
-    def _add(self, pieces: Iterable[Piece]) -> None:
+    def _add(self, pieces: Iterable[RequestPiece]) -> None:
         found = tuple(piece for piece in pieces if piece.local or piece.own)
         key = f"g{mark(''.join(piece.mark for piece in found))}"
         if found:

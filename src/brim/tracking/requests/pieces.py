@@ -53,7 +53,7 @@ _SERVER = re.compile(r"^## (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class RequestPiece:
     """A part of a message with one label."""
 
     label: Label
@@ -181,15 +181,15 @@ class Labels:
 
     # What texts are ------------------------------------------------------------------------------------------------
 
-    def piece(self, label: Label, said: str) -> Piece:
+    def piece(self, label: Label, said: str) -> RequestPiece:
         """Return *said* as one piece."""
         label = self._shared.setdefault(label, label)  # one label is that of many pieces
-        return Piece(label, self._count(said) if said else 0, 0, mark(said))
+        return RequestPiece(label, self._count(said) if said else 0, 0, mark(said))
 
-    def pieces(self, role: str, content: object, **reported: int) -> tuple[Piece, ...]:
+    def pieces(self, role: str, content: object, **reported: int) -> tuple[RequestPiece, ...]:
         """Return the pieces of a message; *reported* is ``output`` and ``thinking``, for an answer of the model."""
         blocks = content if isinstance(content, list) else [content]
-        found: list[Piece] = []
+        found: list[RequestPiece] = []
         for block in blocks:
             known = {"type": "text", "text": block} if isinstance(block, str) else block
             found += self._block(role, known) if isinstance(known, Mapping) else ()
@@ -197,7 +197,7 @@ class Labels:
             found = _with_thinking(found, **reported)
         return tuple(found)
 
-    def _block(self, role: str, block: Mapping[str, Any]) -> Iterator[Piece]:
+    def _block(self, role: str, block: Mapping[str, Any]) -> Iterator[RequestPiece]:
         kind = text(block, "type")
         if kind in ("text", "input_text", "output_text"):
             said = text(block, "text")
@@ -222,7 +222,7 @@ class Labels:
         else:
             yield self.piece((REMINDERS, kind or "other"), compact_json(block))
 
-    def media(self, label: Label, block: Mapping[str, Any]) -> Piece:
+    def media(self, label: Label, block: Mapping[str, Any]) -> RequestPiece:
         """Return an image or a document as a piece, by the rule of its model's provider."""
         tally = measure(
             [{"role": "user", "content": [dict(block)]}],
@@ -231,9 +231,9 @@ class Labels:
             count_text=self._count,
             framing=_FRAMELESS,
         )
-        return Piece(label, tally.text_tokens, tally.tokens - tally.text_tokens, mark(compact_json(block)))
+        return RequestPiece(label, tally.text_tokens, tally.tokens - tally.text_tokens, mark(compact_json(block)))
 
-    def _result(self, block: Mapping[str, Any]) -> Iterator[Piece]:
+    def _result(self, block: Mapping[str, Any]) -> Iterator[RequestPiece]:
         label = self._calls.get(text(block, "tool_use_id"), ("unknown tool",))
         content = block.get("content")
         if isinstance(content, str):
@@ -251,7 +251,7 @@ class Labels:
             else:
                 yield self.piece((RESULTS, *label), said or compact_json(part))
 
-    def _told(self, said: str) -> Iterator[Piece]:
+    def _told(self, said: str) -> Iterator[RequestPiece]:
         """A text in a user message: words of the person, or what the client put there."""
         inner = said.strip().removeprefix(_OPEN).removesuffix(_CLOSE)
         if label := self._exactly(said) or self._exactly(inner):
@@ -265,10 +265,10 @@ class Labels:
         if rest.strip():
             yield self.piece(opening_label(rest, "claude") or self.words, rest)
 
-    def _reminder(self, said: str) -> Iterator[Piece]:
+    def _reminder(self, said: str) -> Iterator[RequestPiece]:
         yield from self.labelled(self._exactly(said) or (), said)
 
-    def _joined(self, said: str) -> Iterator[Piece]:
+    def _joined(self, said: str) -> Iterator[RequestPiece]:
         """A system message in mid-conversation: texts of several sources with blank lines between them."""
         begun = at = 0
         while at < len(said):
@@ -301,7 +301,7 @@ class Labels:
                 return label, at + size
         return None
 
-    def labelled(self, label: Label, said: str) -> Iterator[Piece]:
+    def labelled(self, label: Label, said: str) -> Iterator[RequestPiece]:
         """Give *said* under its *label*; without one, what its words say."""
         stripped = said.lstrip()
         if label and label[0] in (YOURS, TASK, SUMMARY, RESULTS, BRIM):
@@ -315,7 +315,7 @@ class Labels:
         else:
             yield self.piece(label or opening_label(said, "claude") or (REMINDERS, "other"), said)
 
-    def _memory(self, said: str) -> Iterator[Piece]:
+    def _memory(self, said: str) -> Iterator[RequestPiece]:
         """Memory files, each below a line that names it; a line of a file that looks the same isn't a border."""
         heads = self._heads(_FILE, said)
         last = heads[-1].end()
@@ -328,7 +328,7 @@ class Labels:
         if said[end:].strip():
             yield self.piece((REMINDERS, "session context"), said[end:])
 
-    def _servers(self, said: str) -> Iterator[Piece]:
+    def _servers(self, said: str) -> Iterator[RequestPiece]:
         """Instructions of MCP servers, each below its name."""
         heads = self._heads(_SERVER, said)
         for head, following in zip(heads, [*(each.start() for each in heads[1:]), len(said)], strict=True):
@@ -344,19 +344,19 @@ class Labels:
 
     # The fixed start -----------------------------------------------------------------------------------------------
 
-    def tool(self, schema: object) -> Piece:
+    def tool(self, schema: object) -> RequestPiece:
         """Return the schema of a tool as a piece."""
         name = text(schema, "name") or text(schema, "type")
         said = mapping(schema)
         known = {key: said[key] for key in ("name", "description", "input_schema") if key in said} or said
         return self.piece((TOOLS, *tool_label(name)), compact_json(known))
 
-    def system(self, block: object) -> Piece:
+    def system(self, block: object) -> RequestPiece:
         """Return a block of the system prompt as a piece."""
         return self.piece((SYSTEM,), block if isinstance(block, str) else text(block, "text"))
 
 
-def _with_thinking(found: list[Piece], output: int = 0, thinking: int = 0) -> list[Piece]:
+def _with_thinking(found: list[RequestPiece], output: int = 0, thinking: int = 0) -> list[RequestPiece]:
     """Give the thinking of an answer the size that was reported: its text may be shortened, or left out.
 
     Without a report, thinking that isn't shown is what the answer took beyond its other parts.
@@ -367,4 +367,4 @@ def _with_thinking(found: list[Piece], output: int = 0, thinking: int = 0) -> li
     if not size:
         return found
     marks = "".join(piece.mark for piece in found if piece.label[0] == THINKING)
-    return [Piece((THINKING,), 0, size, mark(marks)), *(piece for piece in found if piece.label[0] != THINKING)]
+    return [RequestPiece((THINKING,), 0, size, mark(marks)), *(piece for piece in found if piece.label[0] != THINKING)]

@@ -14,7 +14,7 @@ from brim.tokens.engines import STAND_IN, encoding_counter
 from brim.tracking.readers import format_of
 from brim.tracking.readers.stream import BLOCK, Feed, json_values, open_session, subagent_of
 from brim.tracking.requests.claude import ClaudeRequests
-from brim.tracking.requests.composition import Request, requests_of
+from brim.tracking.requests.composition import ComposedRequest, requests_of
 from brim.tracking.requests.others import CodexRequests, GeminiRequests
 from brim.tracking.requests.pieces import Count
 from brim.tracking.requests.thread import RequestsReader, Thread
@@ -49,7 +49,7 @@ def read_requests(
     calibrations: CalibrationStore | None = None,
     count: Count | None = None,
     on_read: Callable[[int], object] = int,
-) -> list[Request]:
+) -> list[ComposedRequest]:
     """Return the requests in the session's file *path*, in the order of their answers.
 
     Texts are counted with the stand-in vocabulary, or by *count*: ``by_bytes`` is faster, and enough to compare

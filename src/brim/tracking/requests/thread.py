@@ -12,18 +12,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from brim.models.usage import Tokens
-from brim.tracking.requests.pieces import SYSTEM, TOOLS, UNRESOLVED, Count, Label, Labels, Piece
+from brim.tracking.requests.pieces import SYSTEM, TOOLS, UNRESOLVED, Count, Label, Labels, RequestPiece
 
 NOWHERE = -1
 """The place before the first item of a chain."""
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ThreadItem:
     """One thing that a request sends: a message, the schema of a tool, or a block of the system prompt."""
 
     key: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[RequestPiece, ...]
     resolved: bool = True
     """Whether the transcript shows it: a request may name a message that no line holds."""
 
@@ -68,7 +68,7 @@ class Thread:
 
     def __init__(self) -> None:
         self.sent: list[Sent] = []
-        self.items: dict[str, tuple[Piece, ...]] = {}
+        self.items: dict[str, tuple[RequestPiece, ...]] = {}
         """The pieces of every item, by its key."""
         self.heads: dict[str, list[str]] = {}
         """The keys of each fixed start: tools, then system blocks."""
@@ -93,7 +93,7 @@ class Thread:
         """Return what ``to_row`` gave."""
         found, labels = cls(), [tuple(label) for label in row["labels"]]
         for key, pieces in row["items"].items():
-            found.items[key] = tuple([Piece(labels[label], *rest) for label, *rest in pieces])
+            found.items[key] = tuple([RequestPiece(labels[label], *rest) for label, *rest in pieces])
         found.heads, found.partial = dict(row["heads"]), set(row["partial"])
         found.sent = [Sent.from_row(sent) for sent in row["sent"]]
         found._chain = [(before, key, length) for before, key, length in row["chain"]]
@@ -124,14 +124,14 @@ class Thread:
             found.append(key)
         return found[::-1]
 
-    def item(self, key: str) -> Item:
+    def item(self, key: str) -> ThreadItem:
         """Return the item *key*; one that no line holds is not resolved."""
         pieces = self.items.get(key)
         if pieces is None:
-            return Item(key, (Piece((UNRESOLVED, key[:12]), 0, 0, key),), resolved=False)
-        return Item(key, pieces)
+            return ThreadItem(key, (RequestPiece((UNRESOLVED, key[:12]), 0, 0, key),), resolved=False)
+        return ThreadItem(key, pieces)
 
-    def items_of(self, sent: Sent) -> list[Item]:
+    def items_of(self, sent: Sent) -> list[ThreadItem]:
         """Return what *sent* held, in the order in which a cache reads it: tools, system prompt, messages."""
         return [self.item(key) for key in (*self.heads.get(sent.head, ()), *self.keys(sent.place))]
 
