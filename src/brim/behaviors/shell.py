@@ -214,7 +214,7 @@ class _ShellReader:
     def _new(self, sign: str = "") -> ShellPiece:
         return ShellPiece([], [], sign == "|", self._inner)
 
-    def _next(self, piece: ShellPiece) -> ShellPiece:
+    def _next(self, piece: ShellPiece) -> ShellPiece:  # noqa: C901 - a parser: one branch for each sign of the shell
         """Read one thing of *piece*, which is the command so far; return the command that comes next."""
         text, letter, words = self._text, self._text[self._at], piece.words
         if letter in " \t\r":

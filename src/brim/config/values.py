@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from brim.config.places import config_paths, user_folder
-from brim.config.settings import ORDERED, SETTINGS
+from brim.config.settings import ORDERED, SETTINGS, Setting
 from brim.errors import ConfigError, InputError
 from brim.files import replace_file, sha256_hex
 
@@ -153,22 +153,7 @@ def _values(
     problems: Problems | None,
 ) -> dict[str, Value]:
     """Return each setting's value; those of *instead* where settings contradict each other."""
-    values = {}
-    for setting in SETTINGS:
-        found = files.get(setting.key) or DEFAULTS[setting.key]
-        variable = next((name for name in setting.variables if environ.get(name, "") != ""), None)
-        given = flags.get(setting.key)
-        try:
-            if variable is not None:
-                found = Value(setting.parsed(environ[variable]), variable)
-        except ValueError as error:
-            _note(problems, "user", f"config: {variable}: {setting.key} {error}")
-        try:
-            if given is not None:
-                found = Value(setting.parsed(given) if isinstance(given, str) else setting.checked(given), setting.flag)
-        except ValueError as error:
-            raise InputError(f"{setting.flag} {error}") from None
-        values[setting.key] = found
+    values = {setting.key: _value_of(setting, files, environ, flags, problems) for setting in SETTINGS}
     for setting in SETTINGS:
         ahead = values.get(setting.follows)
         if ahead is None or ahead.origin == DEFAULT or values[setting.key].origin != DEFAULT:
@@ -183,6 +168,33 @@ def _values(
             section = larger.partition(".")[0]
             values.update({key: instead[key] for pair in ORDERED for key in pair if key.startswith(f"{section}.")})
     return values
+
+
+def _value_of(
+    setting: Setting,
+    files: Mapping[str, Value],
+    environ: Mapping[str, str],
+    flags: Mapping[str, object],
+    problems: Problems | None,
+) -> Value:
+    """Return the value of *setting* from its strongest source: flag, variable, file or default."""
+    flag = flags.get(setting.key)
+    if flag is not None:
+        try:
+            value = setting.parsed(flag) if isinstance(flag, str) else setting.checked(flag)
+        except ValueError as error:
+            raise InputError(f"{setting.flag} {error}") from None
+        return Value(value, setting.flag)
+    for variable in setting.variables:
+        text = environ.get(variable, "")
+        if not text:
+            continue
+        try:
+            return Value(setting.parsed(text), variable)
+        except ValueError as error:
+            _note(problems, "user", f"config: {variable}: {setting.key} {error}")
+            break
+    return files.get(setting.key) or DEFAULTS[setting.key]
 
 
 def load_cached(

@@ -128,9 +128,7 @@ def tell_now(call: HookCall, workspace: HookWorkspace, *, new_prompt: bool = Fal
         return NOTHING
     seen = scopes.session_seen(call.session, call.sub_agent, **limits)
     how = "" if call.sub_agent else str(workspace.state(call.session).kept(_RENEWED) or "")
-    seen.begin(how)
-    if new_prompt:
-        seen.next_prompt()
+    _begin(seen, how, new_prompt)
     budget = seen.budget(dynamic)
     found: HookPlanner | None = None
     if budget != 0 and (new_prompt or of_call) and (room > 0 or gate):
@@ -144,9 +142,7 @@ def tell_now(call: HookCall, workspace: HookWorkspace, *, new_prompt: bool = Fal
         return NOTHING
     against = _against(call, workspace, found, seen) if found and gate else {}
     with scopes.writing("user"), scopes.session(call.session, call.sub_agent, **limits) as session:
-        session.begin(how)
-        if new_prompt:
-            session.next_prompt()
+        _begin(session, how, new_prompt)
         deny = _held_back(call, workspace, found, session, against) if found and against else ""
         budget = session.budget(dynamic)
         preamble, text, tokens = "", "", 0
@@ -157,6 +153,13 @@ def tell_now(call: HookCall, workspace: HookWorkspace, *, new_prompt: bool = Fal
     if how:
         _forget_renewal(call, workspace)
     return Answer(deny=deny, preamble=preamble, context=text)
+
+
+def _begin(session: Session, how: str, new_prompt: bool) -> None:
+    """Renew *session* if its window was, and count a prompt that a person typed."""
+    session.begin(how)
+    if new_prompt:
+        session.next_prompt()
 
 
 def _planner(

@@ -40,7 +40,7 @@ Model = Annotated[str, Field(description="such as gpt-4o")]
 Messages = Annotated[list[dict[str, Any]], Field(description="of any provider's format")]
 
 
-def make_tools(clients: Clients) -> list[Tool]:
+def make_tools(clients: Clients) -> list[Tool]:  # noqa: C901 - a list of small functions
     """Return the tools of a server that *clients* use."""
 
     def active(situation: Situation = "", task: str = "") -> str:

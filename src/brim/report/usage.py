@@ -401,11 +401,16 @@ def read_all(
     finally:  # what was read before an interruption isn't read again
         if index:
             reading.index = "used" if not changed or save_index(index, changed, prices) else "unavailable"
-    read = [(file, found[file.path]) for file in files if file.path in found]
+    _add_scans(reading, files, found)
+    return reading
+
+
+def _add_scans(reading: UsageReading, files: list[SessionFile], scans: Mapping[str, Scan]) -> None:
+    """Add to *reading* what each of *files* holds."""
+    read = [(file, scans[file.path]) for file in files if file.path in scans]
     names = {file.slug: scan.usage.folder for file, scan in read if scan.usage.folder and scan.format in _SLUGGED}
     for file, scan in read:
         reading.add(file, scan, names)
-    return reading
 
 
 def _unread(

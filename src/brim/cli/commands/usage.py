@@ -107,6 +107,11 @@ def show_usage(report: UsageReport) -> None:
     print(heading(table([head, *rows, *last], right=range(1, 7), optional=(4, 2, 1, 5, 3))))
     if more:
         print(paint(more, "faint"))
+    _show_remarks(report)
+
+
+def _show_remarks(report: UsageReport) -> None:
+    """Print what the table doesn't show: plan windows, and what it couldn't price or read."""
     if report.plan_windows:
         from brim.cli.gauge import plan_lines  # importing it takes as long as the rest of the command
 
@@ -118,8 +123,8 @@ def show_usage(report: UsageReport) -> None:
     for model, requests in report.unpriced.items():
         many = counted(requests, "request")
         note(f"no price for {model or 'an unnamed model'} ({many}): 'models' in the configuration can give one")
-    if reading.broken_lines:
-        note(f"{counted(reading.broken_lines, 'broken line')} left out")
+    if report.reading.broken_lines:
+        note(f"{counted(report.reading.broken_lines, 'broken line')} left out")
 
 
 def _cells(each: Sum, name: str) -> list[str]:

@@ -407,7 +407,7 @@ class Undone(StepRule):
         self._undos = [undo for undo in self._undos if undo not in back]
         return [replace(undo.found, status="resolved") for undo in back]
 
-    def _moved(self, step: SessionStep, move: GitStep) -> list[DeadEnd]:
+    def _moved(self, step: SessionStep, move: GitStep) -> list[DeadEnd]:  # noqa: C901 - one branch for each command of git
         gone: dict[str, list[Edit]] = {}
         if move.does == "commit":
             self._committed, self._loose = self._loose, {}

@@ -130,6 +130,13 @@ def _names_a_role(given: object) -> bool:
     return is_mapping(given) or get(given, "role") is not None
 
 
+def refuse_strangers(messages: Sequence[object]) -> None:
+    """Raise ``InputError`` if one of *messages* isn't a message of any format."""
+    for index, message in enumerate(messages):
+        if not is_message(message):
+            raise InputError(f"messages[{index}]: can't read {described(message)} as a message. Pass {READABLE}.")
+
+
 def measure(
     messages: object,
     tools: object = None,
@@ -157,9 +164,7 @@ def measure(
     """
     request = split(messages, tools)
     if framing is None:
-        for index, message in enumerate(request.messages):
-            if not is_message(message):
-                raise InputError(f"messages[{index}]: can't read {described(message)} as a message. Pass {READABLE}.")
+        refuse_strangers(request.messages)
     request.system += filter(None, [instructions_of(request.messages)])
     request.messages = [as_blocks(message) for message in request.messages]
     names = spellings(model_name or "")

@@ -1,0 +1,43 @@
+"""The house as a whole: names are used once."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "brim"
+
+
+def test_every_class_has_a_name_of_its_own() -> None:
+    names: Counter[str] = Counter()
+    for path in PACKAGE.rglob("*.py"):
+        if "_startup" in path.parts:  # stand-ins have the names of what they stand for
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                names[node.name] += 1
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_the_check_of_handwriting_finds_weak_names_and_long_lines(tmp_path: Path) -> None:
+    for name in ("scripts/handwriting.py", "scripts/handwriting.tsv"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text((ROOT / name).read_text(encoding="utf-8"), encoding="utf-8")
+    (tmp_path / "scripts" / "handwriting.tsv").write_text("", encoding="utf-8")
+    module = tmp_path / "src" / "brim" / "new.py"
+    module.parent.mkdir(parents=True)
+    check = [sys.executable, str(tmp_path / "scripts" / "handwriting.py")]
+
+    module.write_text("rules = [rule for rule in ()]\n", encoding="utf-8")
+    assert subprocess.run(check, check=False).returncode == 0
+
+    module.write_text("found = 1\n", encoding="utf-8")
+    weak = subprocess.run(check, capture_output=True, text=True, check=False)
+    assert (weak.returncode, "weak_names=1" in weak.stderr) == (1, True)
+
+    module.write_text(f"rules = '{'x' * 100}'\n", encoding="utf-8")
+    assert subprocess.run(check, capture_output=True, check=False).returncode == 1
