@@ -16,40 +16,11 @@ ROOT = Path(__file__).parents[1]
 LIST = ROOT / "scripts" / "handwriting.tsv"
 LONGEST_LINE = 100
 WEAK_NAMES = frozenset(
-    [
-        "each",
-        "found",
-        "known",
-        "given",
-        "said",
-        "told",
-        "kept",
-        "held",
-        "shown",
-        "taken",
-        "made",
-        "done",
-        "seen",
-        "heard",
-        "had",
-        "due",
-        "here",
-        "others",
-        "rest",
-        "more",
-        "less",
-        "most",
-        "least",
-        "much",
-        "many",
-        "theirs",
-        "mine",
-        "yours",
-        "thing",
-        "things",
-        "stuff",
-        "what",
-    ]
+    (
+        *("each", "found", "known", "given", "said", "told", "kept", "held", "shown", "taken", "made", "done"),
+        *("seen", "heard", "had", "due", "here", "others", "rest", "more", "less", "most", "least", "much"),
+        *("many", "theirs", "mine", "yours", "thing", "things", "stuff", "what"),
+    )
 )
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
