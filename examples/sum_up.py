@@ -16,6 +16,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from brim.behaviors import Behavior
+from brim.injection import ActivationTierMapper
 from brim.models import cost
 from brim.store import open_store
 
@@ -66,6 +68,15 @@ def compared() -> tuple[int, int]:
     return sum(had for had, _ in counts), sum(lost for _, lost in counts)
 
 
+def all_rules() -> list[Behavior]:
+    """Return the rules in force: the user's and the project's."""
+    rules: list[Behavior] = []
+    for folder in (HOME, Path(sys.argv[1])):
+        with open_store(str(folder / ".brim" / "brim.db")) as store:
+            rules += [rule for rule in store.behaviors() if rule.live]
+    return rules
+
+
 def given_back() -> int:
     """Return how many of them the agent was told again."""
     heads = [text["text"].partition("left these out")[2] for text in NOTES["told"]]
@@ -82,9 +93,9 @@ def several(number: int, one: str) -> str:
     return f"{number:,} {one}{'' if number == 1 else 's'}"
 
 
-listed = brim("rules", "list")["behaviors"]
-rules, unused = len(listed), sum(not rule.get("usage", {}).get("injected") for rule in listed)
-whole = brim("prompt", "--model", MODEL)["total_tokens"]
+stored = all_rules()
+rules, unused = len(stored), sum(not (rule.usage.injected or rule.usage.confirmed) for rule in stored)
+whole = int(ActivationTierMapper().plan([(rule.id, 1.0) for rule in stored], stored, model=MODEL).total_tokens)
 kept = [entry["kind"] for entry in brim("memory", "list")["entries"]]
 spent = brim("ledger", "status")["scopes"][0]["spent"]
 had, lost = compared()

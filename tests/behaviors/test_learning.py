@@ -16,7 +16,6 @@ from brim.behaviors.learning import (
     infer_tags,
     infer_when,
     learn,
-    overridden,
 )
 from brim.behaviors.when import When
 from brim.errors import InputError
@@ -299,24 +298,11 @@ def test_confirmation_raises_confidence_and_counts_as_a_use() -> None:
     assert (after.usage.confirmed, after.usage.last_used, after.updated_at) == (1, 5.0, 5.0)
 
 
-def test_override_lowers_confidence_and_is_no_use() -> None:
-    after = overridden(RULE, 5.0)
-    assert after.confidence < RULE.confidence
-    assert (after.usage.overridden, after.usage.last_used, after.updated_at) == (1, None, 5.0)
-
-
-def test_agent_never_lowers_a_constraint() -> None:
-    constraint = RULE.replace(kind=BehaviorKind.CONSTRAINT)
-    assert overridden(constraint, 5.0, by_agent=True) == constraint
-    assert overridden(constraint, 5.0).confidence < constraint.confidence
-    assert overridden(RULE, 5.0, by_agent=True).confidence < RULE.confidence
-
-
-@given(st.lists(st.booleans(), max_size=60), st.floats(0, 1))
-def test_confidence_stays_between_0_and_1(said: list[bool], start: float) -> None:
+@given(st.integers(0, 60), st.floats(0, 1))
+def test_confidence_stays_between_0_and_1(times: int, start: float) -> None:
     behavior = RULE.replace(confidence=start)
-    for now, right in enumerate(said):
-        behavior = confirmed(behavior, float(now)) if right else overridden(behavior, float(now))
+    for now in range(times):
+        behavior = confirmed(behavior, float(now))
         assert 0 <= behavior.confidence <= 1
 
 
