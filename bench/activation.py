@@ -37,7 +37,7 @@ COLD = """
 import sys; sys.path.insert(0, {sources!r})
 from brim.activation import Context, activate
 from brim.store import open_store
-store = open_store({path!r}, migrate=False, timeout=0.15)
+store = open_store({path!r}, create=False, timeout=0.15)
 found = activate(store, Context(custom={{"topic": "topic-2"}}), now={now!r})
 assert len(found) > 5, found
 """

@@ -73,7 +73,7 @@ def judge(results: Results) -> list[Target]:
     """Compare the results with what brim promises."""
     targets = [
         Target("cold exact count over bare python -I, ms", results.cold.get(BRIM.name), at_most=25),
-        Target("brim count FILE over bare python -I, ms", results.cold.get("brim count FILE"), at_most=70),
+        Target("brim dev count FILE over bare python -I, ms", results.cold.get("brim dev count FILE"), at_most=70),
     ]
     for kind in BULK:
         targets.append(Target(f"brim[fast] on {kind}, times tiktoken", results.ratio(kind, FAST.name), at_least=3))

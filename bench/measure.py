@@ -38,7 +38,7 @@ def cold_start(engines: list[Engine], folder: Path, rounds: int) -> dict[str, fl
     commands[BRIM.name] = _python(f"{path}{read}import brim; brim.count(text)")
     script = Path(sys.executable).with_name("brim")
     main = _python(f"{path}from brim.cli import main; main()")
-    commands["brim count FILE"] = [*([str(script)] if script.exists() else main), "count", str(prompt)]
+    commands["brim dev count FILE"] = [*([str(script)] if script.exists() else main), "dev", "count", str(prompt)]
     times: dict[str, list[float]] = {name: [] for name in commands}
     for i in range(rounds + 1):
         say(f"cold start: round {i} of {rounds}")

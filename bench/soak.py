@@ -323,7 +323,7 @@ class Soak:
     def look_at_stores(self, _: list[Agent]) -> None:
         """Let SQLite and brim check every database."""
         for path in (self.brim_home / "brim.db", *(each / ".brim" / "brim.db" for each in self.projects)):
-            with open_store(str(path), migrate=False) as store:
+            with open_store(str(path), create=False) as store:
                 for problem in (*store.database.problems(), *store.check()):
                     self.wrong(f"{path.relative_to(self.root)}: {problem}")
 

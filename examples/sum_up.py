@@ -16,7 +16,6 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from brim.behaviors import Behavior
 from brim.injection import ActivationTierMapper
 from brim.models import cost
 from brim.store import open_store
@@ -68,15 +67,6 @@ def compared() -> tuple[int, int]:
     return sum(had for had, _ in counts), sum(lost for _, lost in counts)
 
 
-def all_rules() -> list[Behavior]:
-    """Return the rules in force: the user's and the project's."""
-    rules: list[Behavior] = []
-    for folder in (HOME, Path(sys.argv[1])):
-        with open_store(str(folder / ".brim" / "brim.db")) as store:
-            rules += [rule for rule in store.behaviors() if rule.live]
-    return rules
-
-
 def given_back() -> int:
     """Return how many of them the agent was told again."""
     heads = [text["text"].partition("left these out")[2] for text in NOTES["told"]]
@@ -93,11 +83,12 @@ def several(number: int, one: str) -> str:
     return f"{number:,} {one}{'' if number == 1 else 's'}"
 
 
-stored = all_rules()
-rules, unused = len(stored), sum(not (rule.usage.injected or rule.usage.confirmed) for rule in stored)
-whole = int(ActivationTierMapper().plan([(rule.id, 1.0) for rule in stored], stored, model=MODEL).total_tokens)
+with open_store(str(HOME / ".brim" / "brim.db")) as store:
+    behaviors = [each for each in store.behaviors() if each.live]
+rules, unused = len(behaviors), sum(not each.usage.injected for each in behaviors)
+whole = int(ActivationTierMapper().plan([(each.id, 1.0) for each in behaviors], behaviors, model=MODEL).total_tokens)
 kept = [entry["kind"] for entry in brim("memory", "list")["entries"]]
-spent = brim("ledger", "status")["scopes"][0]["spent"]
+spent = brim("limit")["scopes"][0]["spent"]
 had, lost = compared()
 log = HOME / ".brim" / "log" / "hook.log"
 failures = len(log.read_text(encoding="utf-8").splitlines()) if log.exists() else 0

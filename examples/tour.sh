@@ -29,7 +29,7 @@ run() {
 
 step "Teach your agents a rule, add brim to Claude Code, and set a limit of one dollar."
 cp learned.jsonl rules.md "$HOME"
-(cd ~ && brim import learned.jsonl --user --yes && brim import-rules rules.md --user --yes) >/dev/null 2>&1
+(cd ~ && brim rules import learned.jsonl --user --yes && brim rules import rules.md --user --yes) >/dev/null 2>&1
 cd "$place/shop"
 run brim learn --user "Run pytest with -x while you work on one failure." --task testing
 run brim init --agent claude
@@ -39,15 +39,15 @@ step "A session, played through the hooks that were just installed."
 "$python" "$here/replay.py" "$place/shop"
 
 step "What you have afterwards: what the compaction dropped, and what the session cost."
-run brim lost
+run brim memory lost
 (cd "$here" && run brim usage recorded/session.jsonl --by model)
 
 cd "$here"
 step "For people who build agents: count, fit, and go around each call."
-run brim count notes.md messages.json --model claude-sonnet-4-5
-printf '$ brim fit agent.json --model gpt-4o --tokens 120 > fitted.json
+run brim dev count notes.md messages.json --model claude-sonnet-4-5
+printf '$ brim dev fit agent.json --model gpt-4o --tokens 120 > fitted.json
 '
-brim fit agent.json --model gpt-4o --tokens 120 2>&1 >/dev/null | sed -n '1,3p'
+brim dev fit agent.json --model gpt-4o --tokens 120 2>&1 >/dev/null | sed -n '1,3p'
 printf '$ python agent_loop.py\n'
 "$python" agent_loop.py
 

@@ -105,24 +105,20 @@ def reference_pages() -> dict[str, str]:
 
 def commands_page() -> str:
     """Return the help of every command, as ``brim COMMAND --help`` prints it."""
-    names: dict[str, list[str]] = {}
-    for name, place in cli.COMMANDS.items():
-        names.setdefault(place, []).append(name)
-    shown = {group: list(commands) for group, commands in cli.SHOWN.items()}
-    first = [of_place[0] for of_place in names.values()]
-    shown["rules"] = [name for name in first if name.startswith("rules ")]
-    listed = [name for commands in shown.values() for name in commands]
-    shown["scripts and rare needs"] = [name for name in first if name not in listed]
+    groups = {
+        "commands": list(cli.LISTED),
+        "brim rules": [f"rules {name}" for name in cli.RULES if cli.RULES[name] != cli.COMMANDS["rules"]],
+        "brim dev": [f"dev {name}" for name in cli.DEV],
+        "commands that agents and shells call": [name for name in cli.UNLISTED if name not in (*cli.DEV, "upgrade")],
+    }
     os.environ["COLUMNS"] = "80"
     text = (
         "# Every command\n\nWhat `brim COMMAND --help` prints. [Command line](cli.md) says what all commands share.\n"
     )
-    for group, commands in shown.items():
+    for group, names in groups.items():
         text += f"\n## {group.capitalize()}\n"
-        for name in commands:
-            others = [f"`brim {other}`" for other in names[cli.COMMANDS[name]] if other != name]
-            also = f"Also {' and '.join(others)}.\n\n" if others else ""
-            text += f"\n### brim {name}\n\n{also}```text\n{cli.parser_of(name).format_help().rstrip()}\n```\n"
+        for name in names:
+            text += f"\n### brim {name}\n\n```text\n{cli.parser_of(name).format_help().rstrip()}\n```\n"
     return text
 
 

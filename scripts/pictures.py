@@ -79,7 +79,7 @@ class Terminal:
 
 
 def watch(folder: Path) -> str:
-    """Return what ``brim watch`` shows of a session of Claude Code that has read until it is time to compact."""
+    """Return what ``brim context --watch`` shows when it is time to compact."""
     with ModelApi() as api:
         world = World(folder, api)
         agent = Claude(program("claude") or "claude", world)
@@ -94,10 +94,10 @@ def watch(folder: Path) -> str:
             sys.exit(ran.told)
         environ = {**world.environ, "TERM": "xterm-256color"}
         terminal = Terminal(
-            folder, started(environ, [BRIM, "watch"], world.project) + " 2>/dev/null", columns=84, rows=24
+            folder, started(environ, [BRIM, "context", "--watch"], world.project) + " 2>/dev/null", columns=84, rows=24
         )
         try:
-            return "\x1b[2m$ brim watch\x1b[0m\n" + terminal.shows("time to compact")
+            return "\x1b[2m$ brim context --watch\x1b[0m\n" + terminal.shows("time to compact")
         finally:
             terminal.close()
 

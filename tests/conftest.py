@@ -13,9 +13,11 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from brim.hooks.turns import write_turn
 from brim.models import MemoryWindowStore, remember_in, use
 from brim.tokens.vocabulary import open_table
 from tests.temporary import TestRun
+from tests.waiting import PATIENCE
 
 RANK_FILES = {
     "o200k_base": "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken",
@@ -97,6 +99,25 @@ def _one_certificate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
     path.write_text(first + end, encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SSL_CERT_FILE", str(path))
+        yield
+
+
+HOOK_LIMITS = (
+    "brim.hooks.process.SECONDS",
+    "brim.hooks.endings.SECONDS",
+    "brim.hooks.settlement.SECONDS",
+)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _hooks_are_not_late() -> Iterator[None]:
+    """Give hooks in this process more time than any machine needs. Tests of lateness set it themselves."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in HOOK_LIMITS:
+            patch.setattr(name, PATIENCE)
+        defaults = write_turn.__kwdefaults__
+        assert defaults is not None
+        patch.setitem(defaults, "seconds", PATIENCE)
         yield
 
 

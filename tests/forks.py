@@ -15,6 +15,7 @@ import json
 import os
 import pkgutil
 import select
+import shlex
 import shutil
 import signal
 import socket
@@ -30,7 +31,7 @@ from pathlib import Path
 
 ENVIRON = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"}
 _LONGEST = 1 << 20
-HEAVY = ("brim.run", "brim.agents", "brim.adapters.", "brim.mcp", "brim.ui", "brim.loopback", "brim.store.postgres")
+HEAVY = ("brim.run", "brim.adapters.", "brim.mcp", "brim.ui", "brim.loopback", "brim.store.postgres")
 """What imports SDKs and servers: a fork takes longer the more memory there is, and few commands need these."""
 
 
@@ -56,8 +57,11 @@ class Server:
         self.command = os.path.join(self.folder, "brim")
         """A ``brim`` for shells and terminals that only asks for a fork. Signals that it gets don't reach the fork."""
         brim = str(Path(sys.executable).with_name("brim"))
-        about = {"python": sys.executable, "socket": self.path, "brim": brim, "folder": self.folder}
-        Path(self.command).write_text(_ASK.format(**about), encoding="utf-8")
+        ask = os.path.join(self.folder, "ask.py")
+        Path(ask).write_text(_ASK.format(socket=self.path, brim=brim, folder=self.folder), encoding="utf-8")
+        # Not a script of Python's own: its first line can't name an interpreter with a space in its path.
+        called = shlex.join([sys.executable, "-IS", ask])
+        Path(self.command).write_text(f'#!/bin/sh\nexec {called} "$@"\n', encoding="utf-8")
         os.chmod(self.command, 0o755)
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tests.forks", self.path],
@@ -81,8 +85,7 @@ class Server:
             return os.waitstatus_to_exitcode(int(asking.recv(64)))
 
 
-_ASK = """#!{python} -IS
-import json, os, socket, sys
+_ASK = """import json, os, socket, sys
 with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as asking:
     asking.connect({socket!r})
     words = [{brim!r}, *sys.argv[1:]]

@@ -133,7 +133,7 @@ FORBIDDEN = {
 }
 """What no hook imports: each takes an agent milliseconds."""
 
-DOORS = {"brim.cli", "brim.mcp", "brim.install", "brim.run", "brim.agents.supervise"}
+DOORS = {"brim.cli", "brim.mcp", "brim.install", "brim.run"}
 
 
 EDIT = {"tool_name": "Edit", "tool_input": {"file_path": "app.py", "old_string": "a", "new_string": "b"}}

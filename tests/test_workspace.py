@@ -38,7 +38,7 @@ def at(environ: dict[str, str], folder: Path | str | None, who: Any, **own: Any)
 
 
 def rules(workspace: Workspace) -> list[str]:
-    with workspace.open(migrate=False) as scopes:
+    with workspace.open(create=False) as scopes:
         return [behavior.id for behavior in scopes.behaviors()]
 
 
@@ -110,7 +110,7 @@ def test_beginning_a_project_makes_its_folder_and_trusts_it_once(environ: dict[s
     assert not is_trusted(str(other), workspace.home)
 
 
-def test_only_a_person_makes_or_migrates_a_store(environ: dict[str, str], tmp_path: Path) -> None:
+def test_only_a_person_makes_a_store(environ: dict[str, str], tmp_path: Path) -> None:
     with at(environ, tmp_path, "agent").open() as scopes, pytest.raises(StoreError):
         scopes.store("user")
     assert not os.path.exists(at(environ, tmp_path, "agent").database)

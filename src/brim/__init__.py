@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from brim.tokens.counters import count as count
     from brim.tokens.counters import counter_for as counter_for
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.3.0"
 
 __getattr__, __dir__ = exports(
     __name__,

@@ -46,9 +46,9 @@ class NoExactCounter(BrimError):
 class StoreError(BrimError):
     """One of brim's own files can't be used; its content is unchanged.
 
-    ``reason`` is one word, for a caller that goes on without it: ``missing``, ``busy``, ``damaged``, ``newer``,
-    ``older``, ``read-only``, ``full``, ``refused``, ``foreign`` (it came from elsewhere), ``lost`` (a server can't be
-    reached), ``conflict`` (with another process, try again) or ``failed``.
+    ``reason`` is one word, for a caller that goes on without it: ``missing``, ``busy``, ``damaged``, ``version`` (of
+    another brim), ``read-only``, ``full``, ``refused``, ``foreign`` (it came from elsewhere), ``lost`` (a server can't
+    be reached), ``conflict`` (with another process, try again) or ``failed``.
     """
 
     def __init__(self, message: str, reason: str = "failed") -> None:
@@ -63,8 +63,8 @@ class PersonNeeded(BrimError):
 class LimitReached(BrimError):
     """The limit of ``scope`` is reached; don't send the request.
 
-    ``reason`` is one word: ``limit`` (it does not fit), ``wrapping_up`` (only the wrap-up may still spend), ``stopped``
-    (a person said so) or ``closed`` (by an older version). Amounts are micro-dollars, or tokens if ``unit`` says so;
+    ``reason`` is one word: ``limit`` (it does not fit), ``wrapping_up`` (only the wrap-up may still spend) or
+    ``stopped`` (a person said so). Amounts are micro-dollars, or tokens if ``unit`` says so;
     ``room`` is what would still be allowed, or None if ``limit`` is None.
     """
 

@@ -150,13 +150,13 @@ class Workspace:
         """Raise ``InputError`` unless an agent may take notes here; the message tells the user what to do."""
         if self.project is None:
             raise InputError(
-                "an agent's notes belong to a project, and there is none here: ask the user to run 'brim trust' in a "
-                "git repository, or to keep the rule with 'brim learn --user'"
+                "an agent's notes belong to a project, and there is none here: ask the user to run 'brim rules trust' "
+                "in a git repository, or to keep the rule with 'brim learn --user'"
             )
         if not self.trusted:
             raise InputError(
                 f"the project {os.path.basename(self.project)} is not trusted, so nothing was kept: ask the user to "
-                "run 'brim trust' there, and then say it again"
+                "run 'brim rules trust' there, and then say it again"
             )
 
     @cached_property
@@ -177,25 +177,20 @@ class Workspace:
         parts = [f"{rules:,} rule{'' if rules == 1 else 's'}"] if rules else []
         parts += ["the settings"] if self.settings_changed else []
         name = without_controls(os.path.basename(self.project))
-        return f"{' and '.join(parts)} of {name} changed since you trusted it: 'brim trust' shows them" if parts else ""
+        return (
+            f"{' and '.join(parts)} of {name} changed since you trusted it: 'brim rules trust' shows them"
+            if parts
+            else ""
+        )
 
     @cached_property
     def _agreed_settings(self) -> str | None:
-        """The digest of the settings that the user agreed to; None if the project isn't trusted, or was by 0.1."""
+        """The digest of the settings that the user agreed to; None if the project isn't trusted."""
         if self.project is None or not self.trusted:
             return None
         from brim.store.trust import settings_agreed
 
         return settings_agreed(self.project, self.home)
-
-    def renew_trust(self) -> None:
-        """Agree to the present contents of a project that 0.1 trusted as a folder."""
-        if self.project is not None and self.trusted and self._agreed_settings is None:
-            from brim.store.trust import agree_to_settings, settings_digest
-
-            with suppress(StoreError):  # read-only: it stays as it is
-                agree_to_settings(self.project, self.home, settings_digest(self.project))
-                del self._agreed_settings
 
     def consent(self) -> Consent | None:
         """Return what a person is asked before the project may steer agents; None outside of a project."""
@@ -203,7 +198,6 @@ class Workspace:
             return None
         from brim.store.consent import consent_for
 
-        self.renew_trust()
         return consent_for(self.project, self.home, settings_changed=self.settings_changed)
 
     def save_settings(self, path: str, text: str) -> None:
@@ -225,7 +219,7 @@ class Workspace:
             raise ConfigError(f"config: {folder}: cannot be made: {error.strerror or error}") from None
         save(path, text)
         if self.project is not None and in_project and not changed:
-            with suppress(StoreError):  # a damaged database: then 'brim trust' asks
+            with suppress(StoreError):  # a damaged database: then 'brim rules trust' asks
                 agree_to_settings(self.project, self.home, sha256_hex(text.encode("utf-8", "backslashreplace")))
 
     @cached_property
@@ -321,21 +315,19 @@ class Workspace:
         """The database of each scope that may be used here, the user's first, whether it exists or not."""
         return [os.path.join(folder, DATABASE) for folder in self.scope_folders.values()]
 
-    def open(self, *, migrate: bool | None = None) -> Scopes:
-        """Open the stores that may be used here. By default, only a person's command migrates an older file."""
-        return self._open(self.who == "person" if migrate is None else migrate)
+    def open(self, *, create: bool | None = None) -> Scopes:
+        """Open the stores that may be used here. By default, only a person's command creates a missing file."""
+        return self._open(self.who == "person" if create is None else create)
 
-    def _open(self, migrate: bool, timeout: float | None = None) -> Scopes:
+    def _open(self, create: bool, timeout: float | None = None) -> Scopes:
         from brim.store.database import TIMEOUT
         from brim.store.scopes import open_scopes
 
         # A mistake in a settings file is reported before anything is opened, and its models count tokens.
         _ = self.config
-        if self.who == "person" and migrate:
-            self.renew_trust()
         patience = TIMEOUT if timeout is None else timeout
         checked = self.who == "agent" and self._agreed_settings is not None
-        opened = partial(open_scopes, user=self.home, trusted=True, migrate=migrate, checked=checked, timeout=patience)
+        opened = partial(open_scopes, user=self.home, trusted=True, create=create, checked=checked, timeout=patience)
         try:
             return opened(self.usable_project)
         except StoreError as error:
@@ -371,7 +363,7 @@ class Workspace:
 
     @cached_property
     def scopes(self) -> Scopes:
-        """The stores that may be used here, opened once, without migrating or waiting long. For hooks."""
+        """The stores that may be used here, opened once, without creating a file or waiting long. For hooks."""
         return self._open(False, timeout=BUSY)
 
     @property

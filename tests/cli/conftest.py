@@ -32,6 +32,11 @@ class Ran(NamedTuple):
         return json.loads(self.out)
 
     @property
+    def last(self) -> Any:
+        """The last of several objects, one on each line."""
+        return json.loads(self.lines[-1])
+
+    @property
     def lines(self) -> list[str]:
         return self.out.splitlines()
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from brim.behaviors.behavior import Behavior, Edge
+from brim.behaviors.jsonl import dump
+from brim.errors import LimitReached
+from brim.store import open_ledger
 from brim.store.events import Event
 from brim.store.store import open_store
 from tests.cli.conftest import Brim
@@ -53,22 +57,43 @@ def events_in(brim: Brim, kind: str, scope: str = "user") -> list[Event]:
         return store.events(kind=kind)
 
 
-def older_store(brim: Brim, scope: str = "user", *, version: int = 1) -> Path:
-    """Make the file of *scope* as an older brim left it; return where it is."""
-    from brim.store.database import open_database
+def store_of_another_version(brim: Brim, scope: str = "user") -> Path:
+    """Make the file of *scope* as another version of brim left it; return where it is."""
+    import sqlite3
 
     path = file_of(brim, scope)
-    path.parent.mkdir(mode=0o700, exist_ok=True)
-    open_database(str(path), version=version).close()
+    open_store(str(path)).close()
+    database = sqlite3.connect(path)
+    database.execute("PRAGMA user_version = 99")
+    database.close()
     return path
 
 
-def version_of(path: Path) -> int:
-    """Return the version of the file *path*."""
-    import sqlite3
+def spend(brim: Brim, scope: str, amount: int) -> None:
+    """Spend *amount* micro-dollars in *scope*."""
+    with closing(open_ledger(str(file_of(brim)))) as ledger:
+        ledger.settle(ledger.reserve(scope, amount), amount)
 
-    database = sqlite3.connect(path)
-    try:
-        return int(database.execute("PRAGMA user_version").fetchone()[0])
-    finally:
-        database.close()
+
+def admits(brim: Brim, scope: str, amount: int) -> bool:
+    """Whether *amount* micro-dollars can be reserved in *scope*; they stay reserved."""
+    with closing(open_ledger(str(file_of(brim)))) as ledger:
+        try:
+            ledger.reserve(scope, amount)
+        except LimitReached:
+            return False
+    return True
+
+
+def limit(brim: Brim, scope: str, amount: int) -> None:
+    """Set the limit of *scope* over all time, as a program does."""
+    with closing(open_ledger(str(file_of(brim)))) as ledger:
+        ledger.limit(scope, amount)
+
+
+def write_rules(brim: Brim, path: Path, scope: str = "user") -> None:
+    """Write the rules of *scope* as JSON lines."""
+    rules = [each.replace(scope="user") for each in recalled(brim, scope).values()]
+    ids = {rule.id for rule in rules}
+    edges = [edge for edge in edges_in(brim, scope) if {edge.source, edge.target} <= ids]
+    path.write_text(dump(rules, edges), encoding="utf-8")

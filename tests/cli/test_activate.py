@@ -1,4 +1,4 @@
-"""``brim activate`` tells an agent what matters now, and keeps its session within its total."""
+"""``brim dev activate`` tells an agent what matters now, and keeps its session within its total."""
 
 from __future__ import annotations
 
@@ -131,13 +131,6 @@ def test_a_new_window_may_be_told_everything_again(brim: Brim, event: str) -> No
     assert (renewed["ids"], renewed["session"]["used"]) == (["test", "uv", "rule"], 0)
 
 
-def test_a_compaction_need_not_renew_the_total(brim: Brim) -> None:
-    some(brim)
-    brim.configure(user="session:\n  renew_on_compaction: false\n")
-    used = told(brim, "--session", "s")["session"]["used"]
-    assert told(brim, "--session", "s", "--event", "compact")["session"]["used"] == used
-
-
 def test_a_sub_agent_has_its_own_window_and_spends_from_the_total(brim: Brim) -> None:
     some(brim)
     first = told(brim, "--session", "s")
@@ -214,8 +207,8 @@ def test_many_processes_at_once_never_exceed_the_total(brim: Brim) -> None:
         (["--session", ""], "--session"),
         (["--session", "s", "--agent", ""], "--agent"),
         (["--session", "s", "--event", "nap"], "--event"),
-        (["--token-budget", "-1"], "--tokens"),
-        (["--token-budget", "many"], "--tokens"),
+        (["--token-budget", "-1"], "--token-budget"),
+        (["--token-budget", "many"], "--token-budget"),
         (["--set", "nothing"], "--set"),
     ],
 )
@@ -241,7 +234,7 @@ def test_a_session_is_told_a_projects_rules_only_if_it_is_trusted(brim: Brim) ->
     remember(brim, behavior("theirs", text="Their rule."), scope="project")
     ran = brim("activate", "--session", "s")
     assert (ran.code, ran.out) == (0, f"{FRAME}## Directives\n- My rule.\n")
-    assert "brim trust" in ran.err
+    assert "brim rules trust" in ran.err
     assert "Their rule." in brim("activate").out
     trust(str(brim.cwd), str(brim.home / ".brim"), now=0)
     ran = brim("activate", "--session", "s")

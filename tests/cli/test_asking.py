@@ -15,7 +15,6 @@ from tests.cli.test_edit import editor, kept
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no such terminals there")
 
 ONE = rule("b-1", "Use uv, never pip.")
-TWO = rule("b-2", "Always use uv and never pip")
 
 
 def asked(brim: Brim, answer: str, *arguments: str, env: dict[str, str] | None = None) -> tuple[int, str]:
@@ -39,18 +38,18 @@ def asked(brim: Brim, answer: str, *arguments: str, env: dict[str, str] | None =
 
 @pytest.mark.parametrize("answer", ["y\n", "YES\n"])
 def test_yes_is_yes(brim: Brim, answer: str) -> None:
-    seed(brim, ONE, TWO)
-    code, shown = asked(brim, answer, "merge", "b-1", "b-2")
+    brim.write("AGENTS.md", "- Use uv, never pip.\n")
+    code, shown = asked(brim, answer, "rules", "import", "AGENTS.md", "--user")
     assert (code, "[y/N]" in shown) == (0, True)
-    assert stored(brim, "b-2").status == "superseded"
+    assert len(everything(brim)) == 1
 
 
 @pytest.mark.parametrize("answer", ["\n", "n\n", "what?\n", "\x04"])
 def test_anything_else_is_no(brim: Brim, answer: str) -> None:
-    seed(brim, ONE, TWO)
-    code, shown = asked(brim, answer, "dedupe")
+    brim.write("AGENTS.md", "- Use uv, never pip.\n")
+    code, shown = asked(brim, answer, "rules", "import", "AGENTS.md", "--user")
     assert (code, "nothing was changed" in shown) == (1, True)
-    assert everything(brim) == [ONE, TWO]
+    assert everything(brim) == []
 
 
 FIRST_WRONG_THEN_RIGHT = "text = text.replace('law', 'preference').replace('kind: directive', 'kind: law')"
@@ -58,7 +57,7 @@ FIRST_WRONG_THEN_RIGHT = "text = text.replace('law', 'preference').replace('kind
 
 def test_a_file_with_a_mistake_can_be_edited_again(brim: Brim) -> None:
     seed(brim, ONE)
-    code, shown = asked(brim, "\n", "edit", "b-1", env=editor(brim, FIRST_WRONG_THEN_RIGHT))
+    code, shown = asked(brim, "\n", "rules", "edit", "b-1", env=editor(brim, FIRST_WRONG_THEN_RIGHT))
     assert (code, "'law'" in shown, "[Y/n]" in shown) == (0, True, True)
     assert stored(brim, "b-1").kind == "preference"
     assert kept(brim) == []
@@ -66,7 +65,7 @@ def test_a_file_with_a_mistake_can_be_edited_again(brim: Brim) -> None:
 
 def test_whoever_does_not_want_to_edit_again_keeps_the_file(brim: Brim) -> None:
     seed(brim, ONE)
-    code, shown = asked(brim, "n\n", "edit", "b-1", env=editor(brim, FIRST_WRONG_THEN_RIGHT))
+    code, shown = asked(brim, "n\n", "rules", "edit", "b-1", env=editor(brim, FIRST_WRONG_THEN_RIGHT))
     (file,) = kept(brim)
     assert (code, file.name in shown) == (2, True)
     assert stored(brim, "b-1") == ONE

@@ -11,6 +11,7 @@ import pytest
 
 from tests.cli.conftest import Brim, Ran
 from tests.cli.seeding import everything
+from tests.cli.stored import write_rules
 from tests.cli.test_asking import asked
 from tests.cli.test_edit import editor
 
@@ -27,15 +28,19 @@ def failed(brim: Brim, code: int, *arguments: str, **more: Any) -> Ran:
     return ran
 
 
-def test_blocks_are_stored_shown_listed_exported_and_imported(brim: Brim, tmp_path: Path) -> None:
+def test_blocks_are_stored_shown_listed_and_imported(brim: Brim, tmp_path: Path) -> None:
     said = brim("learn", "--user", "--block", "npm install", "--block", "npm i", "--block-edit", "dist/", "Use pnpm")
     assert 'Refuses "npm install", "npm i", edits of dist/**.' in said.out
     assert "brim init" in said.err, "no agent has hooks here"
-    assert brim("rules", "show", "pnpm", "--json").json["blocks"] == ["run npm install", "run npm i", "edit dist/**"]
-    assert 'refuses     "npm install", "npm i", edits of dist/**' in brim("rules", "show", "pnpm").out
+    assert brim("rules", "why", "pnpm", "--json").json["rule"]["blocks"] == [
+        "run npm install",
+        "run npm i",
+        "edit dist/**",
+    ]
+    assert 'refuses     "npm install", "npm i", edits of dist/**' in brim("rules", "why", "pnpm").out
     assert '"npm install"' in brim("rules").out
     path = tmp_path / "rules.jsonl"
-    brim("rules", "export", str(path), "--user")
+    write_rules(brim, path)
     brim("rules", "edit", "pnpm", env=editor(brim, "text = text.replace('run npm install, ', '')"))
     assert blocks(brim) == [("run npm i", "edit dist/**")]
     shown = brim("rules", "import", str(path), "--user", "--yes").out
@@ -124,7 +129,7 @@ def test_an_edit_to_refuse_everything_is_not_taken(brim: Brim) -> None:
 
 def test_a_rule_is_allowed_once_or_in_a_session(brim: Brim) -> None:
     brim("learn", "--user", "--block", "npm install", "Use pnpm")
-    id = brim("rules", "show", "pnpm", "--json").json["id"]
+    id = brim("rules", "why", "pnpm", "--json").json["id"]
     assert brim("rules", "allow", "pnpm", "--once", "--json").json == {
         "id": id,
         "name": "use-pnpm",
@@ -133,7 +138,7 @@ def test_a_rule_is_allowed_once_or_in_a_session(brim: Brim) -> None:
     }
     assert brim("rules", "allow", id, "--session", "s-1", "--json").json["session"] == "s-1"
     assert "hasn't refused a call yet" in failed(brim, 2, "rules", "allow", "pnpm", "--session").err
-    kinds = [each["kind"] for each in brim("rules", "show", "pnpm", "--json").json["events"]]
+    kinds = [each["kind"] for each in brim("rules", "why", "pnpm", "--json").json["rule"]["events"]]
     assert kinds == ["learned", "lifted", "lifted"]
 
 
@@ -148,7 +153,7 @@ def test_what_cannot_be_allowed_is_said(brim: Brim) -> None:
 def test_trust_shows_what_a_project_refuses(brim: Brim) -> None:
     (brim.cwd / ".git").mkdir()
     brim("learn", "--project", "--block", "npm install", "Use pnpm")
-    brim("trust", "--remove")
-    assert 'refuses "npm install"' in brim("trust", "--dry-run").out
-    found = json.loads(brim("trust", "--dry-run", "--json").out)
+    brim("rules", "trust", "--remove")
+    assert 'refuses "npm install"' in brim("rules", "trust", "--dry-run").out
+    found = json.loads(brim("rules", "trust", "--dry-run", "--json").out)
     assert found["behaviors"][0]["blocks"] == ["run npm install"]

@@ -1,4 +1,4 @@
-"""``brim check`` says what ``validate`` finds, and where."""
+"""``brim dev check`` says what ``validate`` finds, and where."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HI = [{"role": "user", "content": "Hi"}]
 
 def check(brim: Brim, messages: Any, *options: str, name: str = "chat.json") -> Ran:
     brim.write(name, messages if isinstance(messages, (str, bytes)) else json.dumps(messages))
-    return brim("check", name, *options)
+    return brim("dev", "check", name, *options)
 
 
 def refused(ran: Ran, *words: str) -> None:
@@ -72,7 +72,7 @@ def test_json_is_one_object(brim: Brim) -> None:
 
 
 def test_standard_input_is_checked(brim: Brim) -> None:
-    ran = brim("check", "-", stdin=json.dumps(HI))
+    ran = brim("dev", "check", "-", stdin=json.dumps(HI))
     assert ran.code == 0
     assert ran.out.startswith("standard input: 1 message")
 
@@ -147,7 +147,7 @@ def test_a_transcripts_json_has_lines(brim: Brim) -> None:
 
 
 def test_a_transcript_from_standard_input_is_known(brim: Brim) -> None:
-    assert "transcript" in brim("check", "-", stdin=SESSION).lines[0]
+    assert "transcript" in brim("dev", "check", "-", stdin=SESSION).lines[0]
 
 
 def test_a_valid_transcript_ends_with_0(brim: Brim) -> None:
@@ -234,10 +234,10 @@ def test_input_that_is_no_history_is_refused(brim: Brim, content: str | bytes, w
 
 
 def test_what_is_no_file_is_refused(brim: Brim) -> None:
-    refused(brim("check", "missing.json"), "missing.json")
-    refused(brim("check", "."), "directory")
-    assert brim("check").code == 2
-    assert brim("check", "a.json", "b.json").code == 2
+    refused(brim("dev", "check", "missing.json"), "missing.json")
+    refused(brim("dev", "check", "."), "directory")
+    assert brim("dev", "check").code == 2
+    assert brim("dev", "check", "a.json", "b.json").code == 2
 
 
 @pytest.mark.parametrize(

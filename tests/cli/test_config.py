@@ -29,16 +29,16 @@ def test_each_source_is_stronger_than_the_next(brim: Brim) -> None:
     assert setting(brim, "model") == ("gpt-4-turbo", f"{project}:2")
     env = {"BRIM_MODEL": "gpt-3.5-turbo"}
     assert setting(brim, "model", env) == ("gpt-3.5-turbo", "BRIM_MODEL")
-    assert brim("count", "x", "--json", env=env).json["model"] == "gpt-3.5-turbo"
-    assert brim("count", "x", "--json", "--model", "gpt-4o", env=env).json["model"] == "gpt-4o"
+    assert brim("dev", "count", "x", "--json", env=env).json["model"] == "gpt-3.5-turbo"
+    assert brim("dev", "count", "x", "--json", "--model", "gpt-4o", env=env).json["model"] == "gpt-4o"
 
 
 def test_a_mode_comes_from_a_flag_a_variable_or_a_file(brim: Brim) -> None:
     brim.configure("mode: approximate\n")
     text = "x" * 4_000
-    assert brim("count", text, "--json").json["tokens"] == 1_000
-    assert brim("count", text, "--json", env={"BRIM_MODE": "exact"}).json["basis"] == "exact"
-    assert brim("count", text, "--json", "--mode", "auto").json["basis"] == "exact"
+    assert brim("dev", "count", text, "--json").json["tokens"] == 1_000
+    assert brim("dev", "count", text, "--json", env={"BRIM_MODE": "exact"}).json["basis"] == "exact"
+    assert brim("dev", "count", text, "--json", "--mode", "auto").json["basis"] == "exact"
 
 
 def test_an_empty_variable_is_not_set(brim: Brim) -> None:
@@ -55,11 +55,11 @@ def test_the_users_folder_may_be_elsewhere(brim: Brim, tmp_path: Path) -> None:
 def test_the_projects_file_holds_in_its_subfolders(brim: Brim) -> None:
     brim.configure("model: gpt-4o\n")
     (brim.cwd / "a/b").mkdir(parents=True)
-    assert brim("count", "x", "--json", cwd=brim.cwd / "a/b").json["model"] == "gpt-4o"
+    assert brim("dev", "count", "x", "--json", cwd=brim.cwd / "a/b").json["model"] == "gpt-4o"
 
 
 def test_the_budget_takes_its_model_from_the_settings(brim: Brim) -> None:
-    assert brim("budget", "--json", env={"BRIM_MODEL": "gpt-4o"}).json["context_window"] == 128_000
+    assert brim("dev", "window", "--json", env={"BRIM_MODEL": "gpt-4o"}).json["context_window"] == 128_000
 
 
 # The list
@@ -82,7 +82,6 @@ def test_the_list_can_be_narrowed(brim: Brim) -> None:
         "session.max_tokens",
         "session.max_per_injection",
         "session.backoff",
-        "session.renew_on_compaction",
     ]
     assert list(brim("config", "list", "*.max_t*", "--json").json) == ["session.max_tokens"]
     ran = brim("config", "list", "nonsense")
@@ -199,13 +198,13 @@ def test_set_refuses_a_broken_file_and_leaves_it(brim: Brim) -> None:
 
 def test_set_and_unset_mend_what_every_other_command_refuses(brim: Brim) -> None:
     brim.configure(user="mode: fast\nmodle: x\n")
-    assert brim("count", "x").code == 2
+    assert brim("dev", "count", "x").code == 2
     assert brim("config", "unset", "modle").code == 2  # the mode is still wrong
     brim.configure(user="mode: fast\n")
     assert brim("config", "set", "mode", "exact").code == 0
     brim.configure(user="mode: exact\nmodle: x\n")
     assert brim("config", "unset", "modle").code == 0
-    assert brim("count", "x").code == 0
+    assert brim("dev", "count", "x").code == 0
 
 
 def test_a_wrong_variable_does_not_keep_a_file_from_being_changed(brim: Brim) -> None:
@@ -293,16 +292,6 @@ def test_wrong_usage_is_said(brim: Brim, words: list[str]) -> None:
     assert f"config {words[0]}" in ran.err
 
 
-# A working memory
-
-
-def test_a_working_memory_takes_its_limits_from_the_settings(brim: Brim) -> None:
-    brim.write("memory.yaml", "memory: {output_reserve: 100}\nsystem_prompt: Answer briefly.\n")
-    env = {"BRIM_MEMORY_MAX_WORKING_MEMORY_TOKENS": "5_000", "BRIM_MEMORY_OUTPUT_RESERVE": "1"}
-    assert brim("assemble", "--config", "memory.yaml", "--json", env=env).json["budget"] == 4_900
-    assert brim("assemble", "--config", "memory.yaml", "--json").json["budget"] == 99_900
-
-
 # Errors
 
 
@@ -328,7 +317,7 @@ def test_a_working_memory_takes_its_limits_from_the_settings(brim: Brim) -> None
 )
 def test_an_error_names_the_file_the_line_and_the_key(brim: Brim, content: str, line: int, words: list[str]) -> None:
     brim.configure(content)
-    ran = brim("count", "x")
+    ran = brim("dev", "count", "x")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith(f"brim: config: {brim.cwd}/.brim/config.yaml:{line}: ")
     assert ran.err.count("\n") == 1
@@ -337,14 +326,15 @@ def test_an_error_names_the_file_the_line_and_the_key(brim: Brim, content: str, 
 
 
 def test_a_wrong_variable_is_named(brim: Brim) -> None:
-    ran = brim("count", "x", env={"BRIM_MODE": "fast"})
+    ran = brim("dev", "count", "x", env={"BRIM_MODE": "fast"})
     assert ran.code == 2
     assert "BRIM_MODE" in ran.err
     assert "fast" in ran.err
 
 
 @pytest.mark.parametrize(
-    "command", [["count", "x"], ["budget", "-m", "gpt-4o"], ["models", "gpt-4o"], ["config", "list"]]
+    "command",
+    [["dev", "count", "x"], ["dev", "window", "-m", "gpt-4o"], ["dev", "models", "gpt-4o"], ["config", "list"]],
 )
 def test_every_command_refuses_a_wrong_file(brim: Brim, command: list[str]) -> None:
     brim.configure(user="nonsense: 1\n")
@@ -355,12 +345,12 @@ def test_every_command_refuses_a_wrong_file(brim: Brim, command: list[str]) -> N
 
 def test_help_and_version_need_no_right_file(brim: Brim) -> None:
     brim.configure("nonsense: 1\n")
-    assert [brim("--version").code, brim("--help").code, brim("count", "--help").code] == [0, 0, 0]
+    assert [brim("--version").code, brim("--help").code, brim("dev", "count", "--help").code] == [0, 0, 0]
 
 
 def test_a_configuration_that_is_a_folder_is_refused(brim: Brim) -> None:
     (brim.cwd / ".brim/config.yaml").mkdir(parents=True)
-    ran = brim("count", "x")
+    ran = brim("dev", "count", "x")
     assert ran.code == 2
     assert "config.yaml" in ran.err
 
@@ -370,19 +360,19 @@ def test_a_configuration_that_is_a_folder_is_refused(brim: Brim) -> None:
 
 def test_a_model_of_the_configuration_is_known_to_every_command(brim: Brim) -> None:
     brim.configure("models:\n  House-Model:\n    like: gpt-4o\n    context_window: 300000\n    prices: {input: 2.5}\n")
-    counted = brim("count", "Hello world", "-m", "house-model", "--json").json
+    counted = brim("dev", "count", "Hello world", "-m", "house-model", "--json").json
     assert (counted["tokens"], counted["basis"], counted["context_window"]) == (2, "exact", 300_000)
     assert counted["resolved"] is True
-    assert brim("budget", "-m", "house-model", "--json").json["context_window"] == 300_000
-    [found] = brim("models", "house", "--json").json["models"]
+    assert brim("dev", "window", "-m", "house-model", "--json").json["context_window"] == 300_000
+    [found] = brim("dev", "models", "house", "--json").json["models"]
     assert (found["name"], found["context_window"], found["price"]["input"]) == ("House-Model", 300_000, "2.5")
-    assert brim("count", "Hello world", "-m", "house-model").err == ""
+    assert brim("dev", "count", "Hello world", "-m", "house-model").err == ""
 
 
 def test_a_known_model_gets_another_window(brim: Brim) -> None:
     brim.configure("models:\n  gpt-4o:\n    context_window: 64000\n")
-    assert brim("budget", "-m", "gpt-4o", "--json").json["context_window"] == 64_000
-    assert brim("budget", "-m", "openai/gpt-4o", "--json").json["context_window"] == 64_000
+    assert brim("dev", "window", "-m", "gpt-4o", "--json").json["context_window"] == 64_000
+    assert brim("dev", "window", "-m", "openai/gpt-4o", "--json").json["context_window"] == 64_000
 
 
 def test_models_of_both_files_are_known_and_the_projects_win(brim: Brim) -> None:
@@ -390,14 +380,14 @@ def test_models_of_both_files_are_known_and_the_projects_win(brim: Brim) -> None
         "models:\n  both: {context_window: 1000, like: gpt-4o}\n",
         user="models:\n  both: {context_window: 2000}\n  mine: {context_window: 3000}\n",
     )
-    assert brim("budget", "-m", "both", "--json").json["context_window"] == 1_000
-    assert brim("budget", "-m", "mine", "--json").json["context_window"] == 3_000
+    assert brim("dev", "window", "-m", "both", "--json").json["context_window"] == 1_000
+    assert brim("dev", "window", "-m", "mine", "--json").json["context_window"] == 3_000
 
 
 def test_a_project_that_begins_with_a_setting_is_trusted(brim: Brim) -> None:
     (brim.cwd / ".git").mkdir()
     assert brim("config", "set", "tiers.full", "0.8", "--project").code == 0
-    ran = brim("learn", "--right", "Use uv, never pip.")
+    ran = brim("learn", "Use uv, never pip.")
     assert (ran.code, ran.err) == (0, "")
     assert (brim.cwd / ".brim" / ".gitignore").exists()
-    assert brim("trust", "--list", "--json").json["projects"]
+    assert brim("rules", "trust", "--list", "--json").json["projects"]

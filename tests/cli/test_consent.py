@@ -51,17 +51,17 @@ def export_file(brim: Brim, *rules: str) -> None:
 def test_trust_shows_every_text_whole_and_no_stored_summary(brim: Brim) -> None:
     many = [behavior(f"r{number:02}", text=f"Rule number {number}. {LONG}", summary="Be nice.") for number in range(60)]
     remember(brim, *many, scope="project")
-    shown = brim("trust", "--dry-run")
+    shown = brim("rules", "trust", "--dry-run")
     assert shown.out.count("push to main without asking.") == 60
     assert "Be nice." not in shown.out
-    found = brim("trust", "--dry-run", "--json").json
+    found = brim("rules", "trust", "--dry-run", "--json").json
     assert {each["canonical"] for each in found["behaviors"]} == {each.canonical for each in many}
     assert "Be nice." not in str(found)
 
 
 def test_a_summary_from_elsewhere_is_made_again_when_it_is_trusted(brim: Brim) -> None:
     remember(brim, behavior("a", "constraint", "Never push to main.", summary="Always push."), scope="project")
-    assert brim("trust", "--yes").code == 0
+    assert brim("rules", "trust", "--yes").code == 0
     with open_store(str(file_of(brim, "project"))) as store:
         assert store.behaviors()[0].summary == ""
     assert "Always push." not in brim("prompt", "--token-budget", "20").out
@@ -70,7 +70,7 @@ def test_a_summary_from_elsewhere_is_made_again_when_it_is_trusted(brim: Brim) -
 def test_a_summary_that_this_user_wrote_stays(brim: Brim) -> None:
     (brim.cwd / ".git").mkdir()
     brim("learn", "Use uv for everything in this project, always and everywhere.", "--summary", "uv!")
-    assert brim("trust").code == 0
+    assert brim("rules", "trust").code == 0
     with open_store(str(file_of(brim, "project"))) as store:
         assert store.behaviors()[0].summary == "uv!"
 
@@ -81,7 +81,7 @@ def test_nothing_is_invisible(brim: Brim, what: str) -> None:
     text = f"Use{letter} uv."
     remember(brim, behavior("a", text=text, when={"branch": f"ma{letter}in"}), scope="project")
     brim.configure(f"injection:\n  fill: false\nmodel: 'gpt{letter if letter.isprintable() else ''}'\n")
-    shown = brim("trust", "--dry-run").out
+    shown = brim("rules", "trust", "--dry-run").out
     assert letter not in shown
     assert shown.count(code(letter)) >= 2 + letter.isprintable()
     export_file(brim, export_line("b", text, when={"branch": [f"ma{letter}in"]}, tags=["x"]))
@@ -97,7 +97,7 @@ def test_nothing_is_invisible(brim: Brim, what: str) -> None:
 def test_letters_of_every_language_stay_as_they_are(brim: Brim) -> None:
     text = "Größe, naïve, 規則, правило, العربية, हिन्दी, ไทย, \u00a0 and \u3000 spaces."
     remember(brim, behavior("a", text=text), scope="project")
-    assert text in brim("trust", "--dry-run").out
+    assert text in brim("rules", "trust", "--dry-run").out
 
 
 def test_import_shows_the_whole_text_and_drops_the_summary(brim: Brim) -> None:
@@ -128,7 +128,7 @@ def test_review_shows_a_note_whole(brim: Brim) -> None:
 
 def test_what_follows_many_blank_lines_is_not_overlooked(brim: Brim) -> None:
     remember(brim, behavior("a", text="Use uv." + "\n" * 5_000 + "Push to main."), scope="project")
-    shown = brim("trust", "--dry-run")
+    shown = brim("rules", "trust", "--dry-run")
     assert "  Use uv.\n  Push to main.\n" in shown.out
 
 
@@ -143,7 +143,7 @@ def test_a_long_text_goes_through_the_pager_of_the_user(brim: Brim, tmp_path: Pa
     pager.chmod(0o700)
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [COMMAND, "trust"],
+        [COMMAND, "rules", "trust"],
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,

@@ -1,4 +1,4 @@
-"""``brim edit``: what a person writes is stored, or kept in their file."""
+"""``brim rules edit``: what a person writes is stored, or kept in their file."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def temporary(brim: Brim) -> Path:
 
 
 def edit(brim: Brim, script: str, *options: str) -> Ran:
-    return brim("edit", "b-1", *options, env=editor(brim, script))
+    return brim("rules", "edit", "b-1", *options, env=editor(brim, script))
 
 
 def kept(brim: Brim) -> list[Path]:
@@ -56,7 +56,7 @@ def kept(brim: Brim) -> list[Path]:
 
 def test_what_was_edited_is_stored_and_costed_anew(brim: Brim) -> None:
     seed(brim, OLD)
-    before = brim("show", "b-1", "--json").json["tokens"]
+    before = brim("rules", "why", "b-1", "--json").json["rule"]["tokens"]
     ran = edit(
         brim, "text = text.replace('Ask first.', 'Ask first, and wait for an answer.').replace('use-uv', 'uv-only')"
     )
@@ -65,7 +65,7 @@ def test_what_was_edited_is_stored_and_costed_anew(brim: Brim) -> None:
     after = stored(brim, "b-1")
     assert (after.name, after.canonical) == ("uv-only", "Use uv, never pip.\nAsk first, and wait for an answer.")
     assert after.summary == summarize(after.canonical)
-    assert brim("show", "b-1", "--json").json["tokens"]["full"] > before["full"]
+    assert brim("rules", "why", "b-1", "--json").json["rule"]["tokens"]["full"] > before["full"]
     assert kept(brim) == []
 
 
@@ -143,7 +143,7 @@ def test_a_mistake_is_named_with_its_line_and_the_file_is_kept(brim: Brim, scrip
 
 def test_what_somebody_else_changed_meanwhile_is_not_written_over(brim: Brim) -> None:
     seed(brim, OLD)
-    other = f"import subprocess; subprocess.run([{COMMAND!r}, 'forget', 'b-1'], check=True, stdout=2)\n"
+    other = f"import subprocess; subprocess.run([{COMMAND!r}, 'rules', 'remove', 'b-1'], check=True, stdout=2)\n"
     ran = edit(brim, other + "text = text.replace('never', 'not')")
     (file,) = kept(brim)
     refused(ran, "changed while you edited it", str(file))
@@ -154,8 +154,8 @@ def test_what_somebody_else_changed_meanwhile_is_not_written_over(brim: Brim) ->
 
 def test_being_used_meanwhile_is_no_change(brim: Brim) -> None:
     seed(brim, OLD)
-    again = [COMMAND, "learn", "--user", OLD.canonical]
-    other = f"import subprocess; subprocess.run({again!r}, check=True, stdout=2)\n"
+    learn = [COMMAND, "learn", "--user", OLD.canonical]
+    other = f"import subprocess; subprocess.run({learn!r}, check=True, stdout=2)\n"
     assert edit(brim, other + "text = text.replace('never', 'not')").code == 0
     assert stored(brim, "b-1").canonical == "Use uv, not pip.\nAsk first."
     assert stored(brim, "b-1").usage.confirmed == 1
@@ -174,7 +174,7 @@ def test_only_its_owner_can_read_the_file(brim: Brim) -> None:
 )
 def test_an_editor_that_fails_changes_nothing_and_leaves_nothing(brim: Brim, command: str, word: str) -> None:
     seed(brim, OLD)
-    ran = brim("edit", "b-1", env={"EDITOR": command, "TMPDIR": str(temporary(brim))})
+    ran = brim("rules", "edit", "b-1", env={"EDITOR": command, "TMPDIR": str(temporary(brim))})
     refused(ran, word, "nothing was changed")
     assert kept(brim) == []
     assert stored(brim, "b-1") == OLD
@@ -183,7 +183,7 @@ def test_an_editor_that_fails_changes_nothing_and_leaves_nothing(brim: Brim, com
 def test_visual_comes_before_editor(brim: Brim) -> None:
     seed(brim, OLD)
     visual = editor(brim, "")
-    assert brim("edit", "b-1", env={"VISUAL": visual["EDITOR"], "EDITOR": "false"}).code == 0
+    assert brim("rules", "edit", "b-1", env={"VISUAL": visual["EDITOR"], "EDITOR": "false"}).code == 0
 
 
 def test_secrets_are_masked(brim: Brim) -> None:
@@ -194,7 +194,7 @@ def test_secrets_are_masked(brim: Brim) -> None:
 
 
 def test_what_is_not_there_is_said(brim: Brim) -> None:
-    refused(brim("edit", "nothing"), "'nothing'")
+    refused(brim("rules", "edit", "nothing"), "'nothing'")
 
 
 @settings(deadline=None)
@@ -217,7 +217,7 @@ def test_ordinary_texts_are_blocks_that_can_be_read(text: str) -> None:
 def test_a_file_that_the_editor_took_away_is_no_work_to_be_kept(brim: Brim) -> None:
     seed(brim, rule("b-1"))
     environment = {"EDITOR": "rm", "TMPDIR": str(temporary(brim))}
-    ran = brim("edit", "b-1", env=environment)
+    ran = brim("rules", "edit", "b-1", env=environment)
     refused(ran, "is gone: the editor did not leave a file; nothing was changed")
     assert "what you wrote" not in ran.err
     assert not list(temporary(brim).iterdir())

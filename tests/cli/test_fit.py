@@ -1,4 +1,4 @@
-"""``brim fit`` prints what the pruners return."""
+"""``brim dev fit`` prints what the pruners return."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
 
 def fit(brim: Brim, *options: str, messages: Any = AGENT, model: str = "gpt-4o") -> Ran:
     brim.write("chat.json", json.dumps(messages))
-    return brim("fit", "chat.json", "-m", model, *options)
+    return brim("dev", "fit", "chat.json", "-m", model, *options)
 
 
 def refused(ran: Ran, *words: str) -> None:
@@ -65,9 +65,9 @@ def refused(ran: Ran, *words: str) -> None:
 )
 def test_each_strategy_gives_what_the_library_gives(brim: Brim, options: list[str], pruner: Pruner) -> None:
     expected = pruner.prune(AGENT, 400, model="gpt-4o")
-    ran = fit(brim, "--target", "400", *options)
+    ran = fit(brim, "--tokens", "400", *options)
     assert (ran.code, ran.json) == (0, expected.messages)
-    found = fit(brim, "--target", "400", *options, "--json")
+    found = fit(brim, "--tokens", "400", *options, "--json")
     assert found.code == 0
     assert found.json["messages"] == expected.messages
     assert (found.json["tokens"], found.json["fits"]) == (int(expected.tokens), True)
@@ -82,29 +82,29 @@ def test_what_fits_is_left_as_it_is(brim: Brim) -> None:
 
 
 def test_standard_input_is_read(brim: Brim) -> None:
-    ran = brim("fit", "-", "-m", "gpt-4o", "--target", "400", stdin=json.dumps(AGENT))
+    ran = brim("dev", "fit", "-", "-m", "gpt-4o", "--tokens", "400", stdin=json.dumps(AGENT))
     assert (ran.code, ran.json) == (0, FifoPruner().prune(AGENT, 400, model="gpt-4o").messages)
 
 
 def test_fill_adds_older_messages(brim: Brim) -> None:
     messages = [{"role": "user", "content": word} for word in ("short", "long " * 200, "short", "last")]
-    assert len(fit(brim, "--target", "50", messages=messages).json) == 2
-    filled = fit(brim, "--target", "50", "--fill", messages=messages)
+    assert len(fit(brim, "--tokens", "50", messages=messages).json) == 2
+    filled = fit(brim, "--tokens", "50", "--fill", messages=messages)
     assert filled.json == FifoPruner().prune(messages, 50, model="gpt-4o", fill=True).messages
     assert len(filled.json) == 3
 
 
 def test_pins_stay_by_place_and_by_the_id_of_a_call(brim: Brim) -> None:
-    by_place = fit(brim, "--target", "300", "--pin", "1")
+    by_place = fit(brim, "--tokens", "300", "--pin", "1")
     assert AGENT[1] in by_place.json
-    by_id = fit(brim, "--target", "1000", "--pin", "call_1", "--pin", "6")
+    by_id = fit(brim, "--tokens", "1000", "--pin", "call_1", "--pin", "6")
     assert AGENT[2] in by_id.json
     assert AGENT[6] in by_id.json
 
 
 @pytest.mark.parametrize("pin", ["15", "99999999999999999999", "call_9", "", "1.5", "9" * 5_000])
 def test_a_pin_that_names_nothing_is_refused(brim: Brim, pin: str) -> None:
-    refused(fit(brim, "--target", "400", "--pin", pin), "--pin", "15")
+    refused(fit(brim, "--tokens", "400", "--pin", pin), "--pin", "15")
 
 
 def test_a_pin_of_less_than_nothing_is_refused(brim: Brim) -> None:
@@ -130,19 +130,19 @@ def test_the_provider_can_be_named(brim: Brim) -> None:
 
 def test_the_model_may_come_from_the_request_or_the_settings(brim: Brim) -> None:
     body = {"model": "gpt-4", "messages": AGENT}
-    assert brim("fit", "-", "--json", stdin=json.dumps(body)).json["receipt"]["model"] == "gpt-4"
-    found = brim("fit", "-", "--json", "-m", "gpt-4o", stdin=json.dumps(body))
+    assert brim("dev", "fit", "-", "--json", stdin=json.dumps(body)).json["receipt"]["model"] == "gpt-4"
+    found = brim("dev", "fit", "-", "--json", "-m", "gpt-4o", stdin=json.dumps(body))
     assert found.json["receipt"]["model"] == "gpt-4o"
-    found = brim("fit", "-", "--json", stdin=json.dumps(AGENT), env={"BRIM_MODEL": "gpt-4o"})
+    found = brim("dev", "fit", "-", "--json", stdin=json.dumps(AGENT), env={"BRIM_MODEL": "gpt-4o"})
     assert found.json["receipt"]["model"] == "gpt-4o"
-    refused(brim("fit", "-", stdin=json.dumps(AGENT)), "--model")
+    refused(brim("dev", "fit", "-", stdin=json.dumps(AGENT)), "--model")
 
 
 def test_the_setting_for_how_to_count_is_followed(brim: Brim) -> None:
     brim.write("chat.json", json.dumps(AGENT))
-    found = brim("fit", "chat.json", "-m", "gpt-4o", "--json", env={"BRIM_MODE": "approximate"}).json
+    found = brim("dev", "fit", "chat.json", "-m", "gpt-4o", "--json", env={"BRIM_MODE": "approximate"}).json
     assert found["tokens"] == counter_for("gpt-4o", mode="approximate").count_messages(AGENT)
-    refused(brim("fit", "chat.json", "-m", "claude-sonnet-4-5", env={"BRIM_MODE": "exact"}), "exact")
+    refused(brim("dev", "fit", "chat.json", "-m", "claude-sonnet-4-5", env={"BRIM_MODE": "exact"}), "exact")
 
 
 # A whole request
@@ -150,10 +150,10 @@ def test_the_setting_for_how_to_count_is_followed(brim: Brim) -> None:
 
 def test_a_request_keeps_everything_but_the_messages_that_leave(brim: Brim) -> None:
     body = {"model": "gpt-4o", "temperature": 0.5, "messages": AGENT, "stream": True}
-    ran = fit(brim, "--target", "400", messages=body)
+    ran = fit(brim, "--tokens", "400", messages=body)
     assert list(ran.json) == list(body)
     assert ran.json == {**body, "messages": FifoPruner().prune(AGENT, 400, model="gpt-4o").messages}
-    found = fit(brim, "--target", "400", "--json", messages=body).json
+    found = fit(brim, "--tokens", "400", "--json", messages=body).json
     assert found["messages"] == ran.json["messages"]
 
 
@@ -166,7 +166,7 @@ def test_a_requests_system_text_and_tools_count(brim: Brim) -> None:
     assert found["receipt"]["provider"] == "anthropic"
     assert abs(found["tokens"] - whole) <= 2  # rounded message by message
     target = int(whole) - 40
-    found = fit(brim, "--json", "--target", str(target), messages=body, model="claude-sonnet-4-5").json
+    found = fit(brim, "--json", "--tokens", str(target), messages=body, model="claude-sonnet-4-5").json
     assert found["fits"]
     assert target - 20 < found["tokens"] <= target
     assert found["receipt"]["target"] == target
@@ -177,7 +177,7 @@ def test_a_requests_system_text_and_tools_count(brim: Brim) -> None:
 
 def test_a_system_text_larger_than_the_target_does_not_fit(brim: Brim) -> None:
     body = {"system": "You are careful. " * 100, "messages": [{"role": "user", "content": "Hi"}]}
-    ran = fit(brim, "--target", "100", messages=body, model="claude-sonnet-4-5")
+    ran = fit(brim, "--tokens", "100", messages=body, model="claude-sonnet-4-5")
     assert (ran.code, ran.json) == (1, body)
     assert "outside the messages" in ran.err
 
@@ -198,7 +198,7 @@ def test_tools_of_the_option_and_of_the_request_do_not_mix(brim: Brim) -> None:
 def test_other_providers_requests_are_pruned_where_their_messages_are(
     brim: Brim, key: str, items: list[Any], provider: str
 ) -> None:
-    ran = fit(brim, "--target", "40", messages={key: items, "store": False})
+    ran = fit(brim, "--tokens", "40", messages={key: items, "store": False})
     assert ran.json["store"] is False
     assert 0 < len(ran.json[key]) < 9
     assert f"rules of {provider}" in ran.err
@@ -220,11 +220,11 @@ def test_the_form_of_the_input_is_kept(brim: Brim) -> None:
         (EXAMPLES / "agent.json").read_text(encoding="utf-8").strip(),
         json.dumps({"messages": AGENT}, indent=1),
     ):
-        assert brim("fit", "-", "-m", "gpt-4o", stdin=text).out == f"{text}\n"
+        assert brim("dev", "fit", "-", "-m", "gpt-4o", stdin=text).out == f"{text}\n"
 
 
 def test_a_byte_order_mark_is_no_part_of_it(brim: Brim) -> None:
-    assert brim("fit", "-", "-m", "gpt-4o", stdin=b"\xef\xbb\xbf[]").out == "[]\n"
+    assert brim("dev", "fit", "-", "-m", "gpt-4o", stdin=b"\xef\xbb\xbf[]").out == "[]\n"
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1", "cp437"])
@@ -232,7 +232,7 @@ def test_a_byte_order_mark_is_no_part_of_it(brim: Brim) -> None:
 def test_every_character_comes_through(brim: Brim, encoding: str, form: list[str]) -> None:
     messages = [{"role": "user", "content": 'naïve ─ 上下文 😀 \ud800 \u2028 \x7f \\ "'}]
     brim.write("chat.json", json.dumps(messages))
-    ran = brim("fit", "chat.json", "-m", "gpt-4o", *form, env={"PYTHONIOENCODING": encoding})
+    ran = brim("dev", "fit", "chat.json", "-m", "gpt-4o", *form, env={"PYTHONIOENCODING": encoding})
     assert ran.code == 0
     if encoding in ("utf-8", "ascii"):
         found = json.loads(ran.out)
@@ -240,7 +240,7 @@ def test_every_character_comes_through(brim: Brim, encoding: str, form: list[str
 
 
 def test_json_is_one_object_with_every_field(brim: Brim) -> None:
-    found = fit(brim, "--target", "400", "--json")
+    found = fit(brim, "--tokens", "400", "--json")
     assert found.err == ""
     assert list(found.json) == ["messages", "tokens", "fits", "receipt", "decisions"]
     receipt = found.json["receipt"]
@@ -261,7 +261,7 @@ def test_json_is_one_object_with_every_field(brim: Brim) -> None:
 
 
 def test_the_receipt_is_an_aligned_table_on_standard_error(brim: Brim) -> None:
-    lines = fit(brim, "--target", "400").err.splitlines()
+    lines = fit(brim, "--tokens", "400").err.splitlines()
     assert lines[0] == "fifo for gpt-4o, by the rules of openai"
     rows = [line for line in lines[1:] if not line.startswith("brim: ")]
     assert [row.split()[0] for row in rows] == [
@@ -276,7 +276,7 @@ def test_the_receipt_is_an_aligned_table_on_standard_error(brim: Brim) -> None:
 
 
 def test_a_model_without_a_price_shows_tokens_alone(brim: Brim) -> None:
-    ran = fit(brim, "--target", "400", model="nobody-knows-me")
+    ran = fit(brim, "--tokens", "400", model="nobody-knows-me")
     assert "rewritten" in ran.err
     assert "$" not in ran.err
     assert "guess" in ran.err
@@ -304,7 +304,7 @@ def test_without_a_target_a_model_gets_no_more_input_than_it_takes(brim: Brim) -
 
 @pytest.mark.parametrize("form", [[], ["--json"]])
 def test_a_target_of_nothing_leaves_the_smallest_and_ends_with_1(brim: Brim, form: list[str]) -> None:
-    ran = fit(brim, "--target", "0", *form)
+    ran = fit(brim, "--tokens", "0", *form)
     assert ran.code == 1
     messages = ran.json["messages"] if form else ran.json
     assert messages == [AGENT[0], AGENT[-1]]
@@ -318,7 +318,7 @@ def test_a_target_of_nothing_leaves_the_smallest_and_ends_with_1(brim: Brim, for
 
 @pytest.mark.parametrize("target", ["-1", "many", "1.5", "", "1e3"])
 def test_a_target_that_is_no_number_of_tokens_is_wrong_usage(brim: Brim, target: str) -> None:
-    refused(fit(brim, f"--target={target}"), "--target")
+    refused(fit(brim, f"--tokens={target}"), "--tokens")
 
 
 def test_one_message_larger_than_the_window_ends_with_1(brim: Brim) -> None:
@@ -377,7 +377,7 @@ def test_an_option_of_another_strategy_is_refused(brim: Brim, strategy: str, opt
         ["--strategy", "cap", "--cap", "0"],
         ["--strategy", "cap", "--cap", "1"],
         ["--provider", "nobody"],
-        ["--target"],
+        ["--tokens"],
         ["--pin"],
         ["more.json"],
     ],
@@ -391,7 +391,7 @@ def test_wrong_usage_ends_with_2(brim: Brim, options: list[str]) -> None:
 
 
 def watermark(brim: Brim, messages: list[Any], *options: str) -> Ran:
-    return fit(brim, "--target", "400", "--strategy", "watermark", "--decisions", "d.json", *options, messages=messages)
+    return fit(brim, "--tokens", "400", "--strategy", "watermark", "--decisions", "d.json", *options, messages=messages)
 
 
 def test_decisions_are_written_and_kept_to(brim: Brim) -> None:
@@ -472,15 +472,15 @@ def test_decisions_that_cannot_be_written_are_an_error(brim: Brim, path: str) ->
 )
 def test_input_that_is_no_history_is_refused(brim: Brim, content: str | bytes, words: list[str]) -> None:
     brim.write("chat.json", content)
-    ran = brim("fit", "chat.json", "-m", "gpt-4o")
+    ran = brim("dev", "fit", "chat.json", "-m", "gpt-4o")
     refused(ran, "chat.json", *words)
     assert ran.err.count("\n") == 1
 
 
 def test_what_is_no_file_is_refused(brim: Brim) -> None:
-    refused(brim("fit", "missing.json", "-m", "gpt-4o"), "missing.json")
-    refused(brim("fit", ".", "-m", "gpt-4o"), "directory")
-    refused(brim("fit", "-m", "gpt-4o"), "FILE")
+    refused(brim("dev", "fit", "missing.json", "-m", "gpt-4o"), "missing.json")
+    refused(brim("dev", "fit", ".", "-m", "gpt-4o"), "directory")
+    refused(brim("dev", "fit", "-m", "gpt-4o"), "FILE")
     refused(fit(brim, "--tools", "missing.json"), "missing.json")
     brim.write("tools.json", "{}")
     refused(fit(brim, "--tools", "tools.json"), "tools.json", "list")
@@ -488,14 +488,14 @@ def test_what_is_no_file_is_refused(brim: Brim) -> None:
 
 def test_a_transcript_is_refused(brim: Brim) -> None:
     brim.write("session.jsonl", (EXAMPLES / "session.jsonl").read_bytes())
-    refused(brim("fit", "session.jsonl", "-m", "gpt-4o"), "transcript", "brim check")
+    refused(brim("dev", "fit", "session.jsonl", "-m", "gpt-4o"), "transcript", "brim dev check")
 
 
 @pytest.mark.parametrize("depth", [100, 300, 900, 1_500])
 def test_deep_nesting_is_fitted_or_refused(brim: Brim, depth: int) -> None:
     text = '[{"role": "user", "content": "Hi", "extra": ' + "[" * depth + "]" * depth + "}]"
     for form in ([], ["--json"]):
-        ran = brim("fit", "-", "-m", "gpt-4o", *form, stdin=text)
+        ran = brim("dev", "fit", "-", "-m", "gpt-4o", *form, stdin=text)
         assert ran.code in (0, 2)
         assert ran.code == 0 or "nested" in ran.err
 
@@ -525,16 +525,16 @@ def test_a_result_that_answers_nothing_leaves_with_a_reason(brim: Brim) -> None:
 @posix
 def test_a_closed_standard_error_loses_only_the_receipt(brim: Brim) -> None:
     brim.write("chat.json", json.dumps(AGENT))
-    ran = brim.shell('"$BRIM" fit chat.json -m gpt-4o --target 400 2>&-')
+    ran = brim.shell('"$BRIM" dev fit chat.json -m gpt-4o --tokens 400 2>&-')
     assert (ran.code, ran.json) == (0, FifoPruner().prune(AGENT, 400, model="gpt-4o").messages)
-    assert brim.shell('"$BRIM" fit chat.json -m gpt-4o --target 0 >&-').code == 1
+    assert brim.shell('"$BRIM" dev fit chat.json -m gpt-4o --tokens 0 >&-').code == 1
 
 
 @posix
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device here")
 def test_a_full_disk_is_one_line(brim: Brim) -> None:
     brim.write("chat.json", json.dumps(AGENT))
-    ran = brim.shell('"$BRIM" fit chat.json -m gpt-4o --target 400 > /dev/full')
+    ran = brim.shell('"$BRIM" dev fit chat.json -m gpt-4o --tokens 400 > /dev/full')
     assert ran.code == 2
     assert "space" in ran.err.lower()
 

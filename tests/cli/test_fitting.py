@@ -45,7 +45,7 @@ def shown(brim: Brim, columns: int, *arguments: str) -> list[str]:
 def test_no_line_is_wider_than_the_terminal(brim: Brim, command: str, columns: int) -> None:
     seed(brim, rule("b-0123456789", TEXT, name=NAME), rule("b-2", TEXT.upper(), name=f"{NAME}-2"[-80:]))
     seed(brim, rule("b-3", "Another text.", name="short", status="pending"), scope="project")
-    lines = shown(brim, columns, command)
+    lines = shown(brim, columns, "rules", command)
     table = lines[: lines.index("")] if "" in lines else lines
     assert max(map(len, table)) <= columns
     assert columns > 80 or command == "review" or "…" in "".join(table)
@@ -56,14 +56,14 @@ def test_no_line_is_wider_than_the_terminal(brim: Brim, command: str, columns: i
 
 def test_in_a_pipe_nothing_is_cut(brim: Brim) -> None:
     seed(brim, rule("b-1", TEXT, name=NAME))
-    assert TEXT in brim("list").out
-    assert TEXT in brim("why").out
+    assert TEXT in brim("rules", "list").out
+    assert TEXT in brim("rules", "why").out
 
 
 def test_a_narrow_list_keeps_what_it_is_sorted_by(brim: Brim) -> None:
     seed(brim, rule("b-0123456789", TEXT, name=NAME))
     seed(brim, rule("b-3", "Another text.", name="short", status="pending"), scope="project")
-    assert {"told", "learned"}.isdisjoint(shown(brim, 70, "list")[0].split())
-    assert "told" in shown(brim, 70, "list", "--sort", "used")[0].split()
-    assert "learned" in shown(brim, 70, "list", "--sort", "new")[0].split()
-    assert {"told", "learned"} <= set(shown(brim, 150, "list")[0].split())
+    assert {"told", "learned"}.isdisjoint(shown(brim, 70, "rules")[0].split())
+    assert "told" in shown(brim, 70, "rules", "list", "--sort", "used")[0].split()
+    assert "learned" in shown(brim, 70, "rules", "list", "--sort", "new")[0].split()
+    assert {"told", "learned"} <= set(shown(brim, 150, "rules")[0].split())

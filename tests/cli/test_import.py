@@ -1,4 +1,4 @@
-"""``brim import`` shows the difference, asks, and stores it at once; nothing that is here is lost."""
+"""``brim rules import`` shows the difference, asks, and stores it at once; nothing that is here is lost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from brim.behaviors.behavior import Edge, Usage
 from tests.cli.conftest import COMMAND, Brim
-from tests.cli.stored import THEN, behavior, edges_in, events_in, file_of, recalled, remember
+from tests.cli.stored import THEN, behavior, edges_in, events_in, file_of, recalled, remember, write_rules
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
 
@@ -29,9 +29,9 @@ def test_what_is_exported_comes_back_the_same_elsewhere(brim: Brim) -> None:
         behavior("b", variants=("Other.",), extra='{"k":1}'),
         edges=[Edge("a", "b", "requires", 0.5, created_at=THEN)],
     )
-    brim("export", "f.jsonl")
+    write_rules(brim, brim.cwd / "f.jsonl")
     (brim.cwd / ".git").mkdir()
-    ran = brim("import", "f.jsonl", "--yes")
+    ran = brim("rules", "import", "f.jsonl", "--yes")
     assert (ran.code, ran.lines[0]) == (0, "f.jsonl: 2 added; connections: 1 added")
     assert ran.lines[-1] == "stored: 2 rules added, 1 connection"
     mine, theirs = recalled(brim), recalled(brim, "project")
@@ -42,9 +42,9 @@ def test_what_is_exported_comes_back_the_same_elsewhere(brim: Brim) -> None:
 
 def test_importing_again_changes_nothing(brim: Brim) -> None:
     text = line("a") + line("b", tags=["x"]) + json.dumps({"source": "a", "kind": "requires", "target": "b"})
-    assert brim("import", "-", "--yes", stdin=text).code == 0
+    assert brim("rules", "import", "-", "--yes", stdin=text).code == 0
     before = recalled(brim), edges_in(brim), len(events_in(brim, "imported"))
-    ran = brim("import", "-", stdin=text)
+    ran = brim("rules", "import", "-", stdin=text)
     assert (ran.code, ran.out) == (
         0,
         "standard input: 2 the same; connections: 1 the same\nthere is nothing to store\n",
@@ -56,7 +56,7 @@ def test_a_change_shows_each_field_and_loses_no_text(brim: Brim) -> None:
     used = Usage(injected=5, confirmed=1, last_used=THEN)
     remember(brim, behavior("a", text="Old text.", tags=("x",), usage=used, confidence=0.9, variants=("Older.",)))
     text = line("a", "New text.", tags=["x", "y"], confidence=0.5)
-    ran = brim("import", "-", "--yes", stdin=text)
+    ran = brim("rules", "import", "-", "--yes", stdin=text)
     assert ran.code == 0
     assert "  New text.\n" in ran.out
     assert "before, it said:\n    Old text.\n" in ran.out
@@ -65,19 +65,19 @@ def test_a_change_shows_each_field_and_loses_no_text(brim: Brim) -> None:
     assert (found.canonical, found.tags, set(found.variants)) == ("New text.", ("x", "y"), {"Older.", "Old text."})
     assert (found.usage, found.confidence, found.created_at) == (used, 0.9, THEN)
     assert events_in(brim, "imported")[0].detail["before"]["tags"] == ["x"]
-    assert brim("import", "-", stdin=text).lines[0] == "standard input: 1 the same"
+    assert brim("rules", "import", "-", stdin=text).lines[0] == "standard input: 1 the same"
 
 
 def test_what_is_not_in_the_file_stays(brim: Brim) -> None:
     remember(brim, behavior("a"), behavior("b"), edges=[Edge("a", "b", "requires")])
-    brim("import", "-", "--yes", stdin=line("c"))
+    brim("rules", "import", "-", "--yes", stdin=line("c"))
     assert sorted(recalled(brim)) == ["a", "b", "c"]
     assert len(edges_in(brim)) == 1
 
 
 def test_what_was_forgotten_here_stays_forgotten_and_is_told(brim: Brim) -> None:
     remember(brim, behavior("a", status="forgotten"), behavior("b"))
-    ran = brim("import", "-", "--yes", stdin=line("a", tags=["new"]) + line("b", status="forgotten"))
+    ran = brim("rules", "import", "-", "--yes", stdin=line("a", tags=["new"]) + line("b", status="forgotten"))
     assert "stays so: brim rules restore a" in ran.err
     found = recalled(brim)
     assert (found["a"].status.value, found["a"].tags, found["b"].status.value) == ("forgotten", ("new",), "forgotten")
@@ -86,11 +86,11 @@ def test_what_was_forgotten_here_stays_forgotten_and_is_told(brim: Brim) -> None
 def test_a_constraint_of_ones_own_is_not_changed_by_a_project(brim: Brim) -> None:
     remember(brim, behavior("a", "constraint", "Never push."))
     (brim.cwd / ".git").mkdir()
-    ran = brim("import", "-", "--yes", stdin=line("a", "Always push."))
+    ran = brim("rules", "import", "-", "--yes", stdin=line("a", "Always push."))
     assert ran.code == 0
     assert "constraint of your own" in ran.err
     assert recalled(brim)["a"].canonical == "Never push."
-    assert brim("show", "a", "--json").json["canonical"] == "Never push."
+    assert brim("rules", "why", "a", "--json").json["rule"]["canonical"] == "Never push."
 
 
 def test_lines_that_cannot_be_read_are_listed_and_the_others_used(brim: Brim) -> None:
@@ -101,7 +101,7 @@ def test_lines_that_cannot_be_read_are_listed_and_the_others_used(brim: Brim) ->
         line("d").replace("The whole", "  ").replace("text of d.", "")
         + '{"source":"a","target":"gone","kind":"requires"}'
     )
-    ran = brim("import", "-", "--yes", stdin=text)
+    ran = brim("rules", "import", "-", "--yes", stdin=text)
     assert ran.code == 1
     for number, why in (
         (1, "not JSON"),
@@ -121,8 +121,8 @@ def test_nothing_is_stored_unless_somebody_says_so(brim: Brim) -> None:
     (brim.cwd / ".git").mkdir()
     brim.write("f.jsonl", line("a"))
     for flag, code in (("--dry-run", 0), ("--json", 1)):
-        assert brim("import", "f.jsonl", flag).code == code
-    ran = brim("import", "f.jsonl")
+        assert brim("rules", "import", "f.jsonl", flag).code == code
+    ran = brim("rules", "import", "f.jsonl")
     assert (ran.code, "--yes" in ran.err) == (1, True)
     assert not (brim.cwd / ".brim").exists()
     assert not (brim.home / ".brim").exists()
@@ -136,7 +136,7 @@ def test_a_person_is_asked(brim: Brim, typed: bytes, code: int) -> None:
     brim.write("f.jsonl", line("a"))
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [COMMAND, "import", "f.jsonl"],
+        [COMMAND, "rules", "import", "f.jsonl"],
         stdin=theirs,
         stdout=subprocess.PIPE,
         stderr=theirs,
@@ -159,7 +159,7 @@ def test_what_changed_while_the_question_stood_is_not_overwritten(brim: Brim) ->
     brim.write("f.jsonl", line("a", "New."))
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [COMMAND, "import", "f.jsonl"],
+        [COMMAND, "rules", "import", "f.jsonl"],
         stdin=theirs,
         stdout=subprocess.PIPE,
         stderr=theirs,
@@ -181,7 +181,7 @@ def test_what_changed_while_the_question_stood_is_not_overwritten(brim: Brim) ->
 def test_two_processes_may_import_the_same_at_once(brim: Brim) -> None:
     brim.write("f.jsonl", "".join(line(f"b{number}") for number in range(20)))
     both = [
-        brim.start("import", "f.jsonl", "--yes", fork=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        brim.start("rules", "import", "f.jsonl", "--yes", fork=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         for _ in range(2)
     ]
     errors = [process.communicate(timeout=300)[1] for process in both]
@@ -191,7 +191,7 @@ def test_two_processes_may_import_the_same_at_once(brim: Brim) -> None:
 
 def test_the_json_says_what_is_different(brim: Brim) -> None:
     remember(brim, behavior("a", text="Old."))
-    ran = brim("import", "-", "--json", "--yes", stdin=line("a", "New.") + line("b") + "{\n")
+    ran = brim("rules", "import", "-", "--json", "--yes", stdin=line("a", "New.") + line("b") + "{\n")
     found = ran.json
     assert (ran.code, found["stored"], found["scope"]) == (1, True, "user")
     assert [each["id"] for each in found["added"]] == ["b"]
@@ -202,21 +202,21 @@ def test_the_json_says_what_is_different(brim: Brim) -> None:
 def test_an_edge_that_is_there_the_other_way_round_is_the_same(brim: Brim) -> None:
     remember(brim, behavior("a"), behavior("b"), edges=[Edge("a", "b", "similar-to", 0.5)])
     mirrored = json.dumps({"source": "b", "kind": "similar-to", "target": "a", "weight": 0.9})
-    assert brim("import", "-", "--yes", stdin=mirrored).code == 0
+    assert brim("rules", "import", "-", "--yes", stdin=mirrored).code == 0
     assert [(edge.source, edge.target, edge.weight) for edge in edges_in(brim)] == [("a", "b", 0.9)]
 
 
 def test_secrets_and_control_characters_do_no_harm(brim: Brim) -> None:
     secret = "ghp_" + "a1B2" * 9
     text = line("a", f"Use \x1b[31m {secret} \x00 \ud800 here.", tags=["x"])
-    ran = brim("import", "-", "--yes", stdin=text)
+    ran = brim("rules", "import", "-", "--yes", stdin=text)
     assert (ran.code, "\x1b" in ran.out, secret in ran.out) == (0, False, False)
     assert secret not in recalled(brim)["a"].canonical
-    assert brim("import", "-", stdin=text).lines[0] == "standard input: 1 the same"
+    assert brim("rules", "import", "-", stdin=text).lines[0] == "standard input: 1 the same"
 
 
 def test_a_text_may_have_a_megabyte_but_not_more(brim: Brim) -> None:
-    ran = brim("import", "-", "--yes", stdin=line("a", "word " * 199_999) + line("b", "x" * 1_000_001))
+    ran = brim("rules", "import", "-", "--yes", stdin=line("a", "word " * 199_999) + line("b", "x" * 1_000_001))
     assert (ran.code, sorted(recalled(brim))) == (1, ["a"])
     assert "1,000,001 characters" in ran.err
 
@@ -232,16 +232,16 @@ def test_a_text_may_have_a_megabyte_but_not_more(brim: Brim) -> None:
     ids=["empty", "newer", "binary", "no utf-8"],
 )
 def test_a_file_that_holds_no_behaviors_is_said_to(brim: Brim, content: bytes, words: str) -> None:
-    brim.write("f", content)
-    ran = brim("import", "f", "--yes")
+    brim.write("f.jsonl", content)
+    ran = brim("rules", "import", "f.jsonl", "--yes")
     assert ran.code == (0 if not content else 2)
     assert words in ran.out + ran.err
 
 
 def test_without_a_file_the_projects_own_is_read(brim: Brim) -> None:
-    assert "which file" in brim("import").err
+    assert "no file with rules is here" in brim("rules", "import").err
     brim.write(".brim/behaviors.jsonl", line("a"))
-    ran = brim("import", "--yes")
+    ran = brim("rules", "import", "--yes")
     assert (ran.code, ran.lines[0]) == (0, ".brim/behaviors.jsonl: 1 added")
     assert "isn't trusted" in ran.err
     assert sorted(recalled(brim, "project")) == ["a"]
@@ -252,15 +252,8 @@ def test_a_store_that_cannot_be_used_is_left_as_it_is(brim: Brim) -> None:
     path.parent.mkdir()
     path.write_bytes(b"no database at all, but long enough to be one" * 20)
     before = path.read_bytes()
-    ran = brim("import", "-", "--yes", stdin=line("a"))
+    ran = brim("rules", "import", "-", "--yes", stdin=line("a"))
     assert (ran.code, "damaged" in ran.err, path.read_bytes()) == (2, True, before)
-
-
-def test_a_file_that_nobody_has_made_yet_is_said_to_be_missing(brim: Brim) -> None:
-    (brim.cwd / ".git").mkdir()
-    ran = brim("import")
-    assert (ran.code, ran.out) == (2, "")
-    assert ".brim/behaviors.jsonl: is not there: 'brim rules export' makes it" in ran.err
 
 
 def test_rules_that_came_with_a_clone_or_a_pull_are_said_to_wait(brim: Brim) -> None:
@@ -270,9 +263,9 @@ def test_rules_that_came_with_a_clone_or_a_pull_are_said_to_wait(brim: Brim) -> 
     assert brim("rules").err.splitlines() == [f"brim: {said}: brim rules import"]
     assert {"text": said, "fix": "brim rules import"} in brim("--json").json["attention"]
     assert f"{said}: brim rules import" in brim("doctor").out
-    assert f"{said}: agents don't hear that before 'brim rules import'" in brim("trust", "--yes").out
+    assert f"{said}: agents don't hear that before 'brim rules import'" in brim("rules", "trust", "--yes").out
     brim("rules", "import", "--yes")
-    for words in (("rules",), ("status",), ("doctor",), ("trust",)):
+    for words in (("rules",), (), ("doctor",), ("rules", "trust")):
         assert "behaviors.jsonl" not in brim(*words).out + brim(*words).err
     brim.write(".brim/behaviors.jsonl", line("a", "Another text.") + line("b"))
     assert "1 rule in .brim/behaviors.jsonl is new or changed" in brim("rules").err

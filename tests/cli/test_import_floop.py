@@ -1,4 +1,4 @@
-"""``brim import-floop`` brings over what floop has learned, once, and lists what it could not."""
+"""``brim rules import`` brings over what floop has learned, once, and lists what it could not."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def folder(brim: Brim, *, name: str = ".floop", broken: str = "") -> None:
 def test_everything_goes_where_its_scope_says(brim: Brim) -> None:
     (brim.cwd / ".git").mkdir()
     folder(brim)
-    ran = brim("import-floop", ".", "--yes")
+    ran = brim("rules", "import", ".", "--yes")
     assert ran.code == 0
     assert ran.lines[0] == ".floop holds 4 rules, 3 connections"
     assert ran.lines[-1] == "stored: 4 rules added, 2 connections"
@@ -56,22 +56,22 @@ def test_everything_goes_where_its_scope_says(brim: Brim) -> None:
         ("l", "requires", 1.0),
         ("l", "similar-to", 0.7),
     ]
-    assert brim("validate").code == 0
+    assert brim("rules", "audit").code == 0
 
 
 def test_doing_it_twice_changes_nothing_the_second_time(brim: Brim) -> None:
     (brim.cwd / ".git").mkdir()
     folder(brim)
-    brim("import-floop", ".floop", "--yes")
+    brim("rules", "import", ".floop", "--yes")
     before = recalled(brim), recalled(brim, "project"), edges_in(brim, "project")
-    ran = brim("import-floop", ".", "--yes")
+    ran = brim("rules", "import", ".", "--yes")
     assert (ran.code, ran.lines[-1]) == (0, "there is nothing new to store")
     assert (recalled(brim), recalled(brim, "project"), edges_in(brim, "project")) == before
 
 
 def test_without_a_project_all_goes_to_the_user_and_that_is_said(brim: Brim) -> None:
     folder(brim)
-    ran = brim("import-floop", ".", "--yes")
+    ran = brim("rules", "import", ".", "--yes")
     assert ran.code == 0
     assert "not in a project" in ran.err
     assert set(recalled(brim)) == {"l", "g", "n", "f"}
@@ -82,24 +82,24 @@ def test_what_belongs_to_every_project_is_read_from_the_home_folder(brim: Brim) 
     path = brim.home / ".floop" / "nodes.jsonl"
     path.parent.mkdir()
     path.write_text(json.dumps(node("n")))
-    assert brim("import-floop", brim.home, "--yes").code == 0
+    assert brim("rules", "import", brim.home, "--yes").code == 0
     assert list(recalled(brim)) == ["n"]
 
 
 def test_what_could_not_be_brought_over_is_listed(brim: Brim) -> None:
     folder(brim, broken="{oops\n")
-    ran = brim("import-floop", ".", "--dry-run")
+    ran = brim("rules", "import", ".", "--dry-run")
     assert ran.code == 0
     assert "edges.jsonl:4: edge l requires gone: there is no behavior gone" in ran.err
     assert "nodes.jsonl:5: " in ran.err
-    found = brim("import-floop", ".", "--dry-run", "--json").json
+    found = brim("rules", "import", ".", "--dry-run", "--json").json
     assert [each["text"] for each in found["unmapped"] if each["file"] == "nodes.jsonl"] == ["{oops"]
     assert (found["stored"], (brim.home / ".brim").exists()) == (False, False)
 
 
 def test_nothing_is_stored_unasked(brim: Brim) -> None:
     folder(brim)
-    ran = brim("import-floop", ".")
+    ran = brim("rules", "import", ".")
     assert (ran.code, "--yes" in ran.err, (brim.home / ".brim").exists()) == (1, True, False)
 
 
@@ -107,21 +107,21 @@ def test_nothing_is_stored_unasked(brim: Brim) -> None:
 def test_any_of_the_files_is_enough(brim: Brim, file: str) -> None:
     folder(brim, name="all")
     brim.write(f"one/{file}.jsonl", (brim.cwd / "all" / f"{file}.jsonl").read_bytes())
-    assert brim("import-floop", "one", "--yes").code == 0
+    assert brim("rules", "import", "one", "--yes").code == 0
 
 
 def test_a_line_that_is_no_text_is_listed_and_the_others_read(brim: Brim) -> None:
     brim.write("f/nodes.jsonl", json.dumps(node("a")).encode() + b"\n\xff\xfe\x00\n")
-    ran = brim("import-floop", "f", "--yes")
+    ran = brim("rules", "import", "f", "--yes")
     assert (ran.code, list(recalled(brim))) == (0, ["a"])
     assert "nodes.jsonl:2" in ran.err
 
 
 def test_a_folder_without_such_files_is_refused(brim: Brim) -> None:
     (brim.cwd / "empty").mkdir()
-    assert "nodes.jsonl" in brim("import-floop", "empty").err
-    assert "no such folder" in brim("import-floop", "gone").err
-    assert brim("import-floop", "gone").code == 2
+    assert "no file with rules is here" in brim("rules", "import", "empty").err
+    assert "gone" in brim("rules", "import", "gone").err
+    assert brim("rules", "import", "gone").code == 2
 
 
 def test_connections_that_are_there_both_ways_are_said_to_be_kept_as_one(brim: Brim) -> None:
@@ -131,10 +131,10 @@ def test_connections_that_are_there_both_ways_are_said_to_be_kept_as_one(brim: B
     ways = [{"source": s, "target": t, "kind": "similar-to", "weight": 0.5} for s, t in (("a", "b"), ("b", "a"))]
     dangling = {"source": "a", "target": "gone", "kind": "similar-to", "weight": 1}
     (path / "edges.jsonl").write_text("\n".join(json.dumps(edge) for edge in (*ways, dangling)))
-    ran = brim("import-floop", ".", "--yes")
+    ran = brim("rules", "import", ".", "--yes")
     assert (ran.code, len(edges_in(brim))) == (0, 1)
     assert "1 connection in floop's files twice, once each way: kept as one each" in ran.err
-    again = brim("import-floop", ".", "--yes")
+    again = brim("rules", "import", ".", "--yes")
     assert (again.code, again.lines[-1]) == (0, "there is nothing new to store")
 
 
@@ -143,6 +143,6 @@ def test_rules_of_other_projects_in_the_home_folder_stay_there(brim: Brim) -> No
     (brim.home / ".floop").mkdir()
     nodes = [node("mine", "project:acme/shop"), node("theirs", "project:acme/other"), node("all", "universal")]
     (brim.home / ".floop" / "nodes.jsonl").write_text("".join(json.dumps(each) + "\n" for each in nodes))
-    ran = brim("import-floop", str(brim.home / ".floop"), "--yes")
+    ran = brim("rules", "import", str(brim.home / ".floop"), "--yes")
     assert (sorted(recalled(brim, "project")), sorted(recalled(brim))) == (["mine"], ["all"])
     assert "belongs to the project acme/other" in ran.err

@@ -1,4 +1,4 @@
-"""``brim import-rules`` learns the bullets of a file, once each, after showing them."""
+"""``brim rules import`` learns the bullets of a file, once each, after showing them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RULES = """\
 
 def test_each_bullet_is_shown_before_it_is_stored(brim: Brim) -> None:
     brim.write("CLAUDE.md", RULES)
-    ran = brim("import-rules", "CLAUDE.md")
+    ran = brim("rules", "import", "CLAUDE.md")
     assert (ran.code, ran.lines[0]) == (1, "4 rules: 3 added, 1 left out")
     assert "--yes" in ran.err
     rows = {line.split()[1]: line for line in ran.lines if line.startswith("added")}
@@ -40,7 +40,7 @@ def test_each_bullet_is_shown_before_it_is_stored(brim: Brim) -> None:
 def test_each_bullet_becomes_a_behavior_that_says_where_it_comes_from(brim: Brim) -> None:
     (brim.cwd / ".git").mkdir()
     brim.write("docs/AGENTS.md", RULES)
-    ran = brim("import-rules", "AGENTS.md", "--yes", cwd=brim.cwd / "docs")
+    ran = brim("rules", "import", "AGENTS.md", "--yes", cwd=brim.cwd / "docs")
     assert (ran.code, ran.lines[-1]) == (0, "stored: 3 rules added")
     found = {each.kind.value: each for each in recalled(brim, "project").values()}
     assert found["procedure"].canonical == "Release steps:\n1. Bump the version.\n2. Tag it."
@@ -53,11 +53,11 @@ def test_each_bullet_becomes_a_behavior_that_says_where_it_comes_from(brim: Brim
 
 def test_reading_the_file_again_changes_nothing_not_even_what_was_forgotten(brim: Brim) -> None:
     brim.write("CLAUDE.md", RULES)
-    brim("import-rules", "CLAUDE.md", "--yes")
+    brim("rules", "import", "CLAUDE.md", "--yes")
     id = next(id for id, each in recalled(brim).items() if each.kind == "procedure")
-    brim("forget", id)
+    brim("rules", "remove", id)
     before = recalled(brim)
-    ran = brim("import-rules", "CLAUDE.md", "--yes")
+    ran = brim("rules", "import", "CLAUDE.md", "--yes")
     assert (ran.code, ran.lines[-1]) == (0, "there is nothing new to store")
     assert recalled(brim) == before
 
@@ -65,7 +65,7 @@ def test_reading_the_file_again_changes_nothing_not_even_what_was_forgotten(brim
 def test_what_the_other_scope_says_is_told(brim: Brim) -> None:
     remember(brim, behavior("mine", text="Always use uv instead of pip."))
     (brim.cwd / ".git").mkdir()
-    ran = brim("import-rules", "-", "--yes", stdin="- Use uv instead of pip.\n")
+    ran = brim("rules", "import", brim.write("rules.md", "- Use uv instead of pip.\n"), "--yes")
     assert ran.code == 0
     assert "name-mine (mine) for every project" in ran.err
     assert len(recalled(brim, "project")) == 1
@@ -73,7 +73,7 @@ def test_what_the_other_scope_says_is_told(brim: Brim) -> None:
 
 def test_secrets_are_neither_shown_nor_stored(brim: Brim) -> None:
     secret = "ghp_" + "a1B2" * 9
-    ran = brim("import-rules", "-", "--yes", "--json", stdin=f"- Log in with {secret}.\n")
+    ran = brim("rules", "import", brim.write("rules.md", f"- Log in with {secret}.\n"), "--yes", "--json")
     assert secret not in ran.out
     assert "1 secret" in ran.err
     assert all(secret not in each.canonical for each in recalled(brim).values())
@@ -81,7 +81,7 @@ def test_secrets_are_neither_shown_nor_stored(brim: Brim) -> None:
 
 def test_the_json_lists_what_becomes_of_each_rule(brim: Brim) -> None:
     brim.write("CLAUDE.md", RULES)
-    found = brim("import-rules", "CLAUDE.md", "--dry-run", "--json").json
+    found = brim("rules", "import", "CLAUDE.md", "--dry-run", "--json").json
     assert [(each["what"], each["line"]) for each in found["rules"]] == [
         ("added", 4),
         ("added", 5),
@@ -93,12 +93,12 @@ def test_the_json_lists_what_becomes_of_each_rule(brim: Brim) -> None:
 
 def test_a_file_without_rules_and_one_that_is_not_there(brim: Brim) -> None:
     brim.write("empty.md", "")
-    ran = brim("import-rules", "empty.md", "--yes")
+    ran = brim("rules", "import", "empty.md", "--yes")
     assert (ran.code, ran.out) == (0, "no rules were found\n")
-    assert brim("import-rules", "gone.md").code == 2
-    assert brim("import-rules").code == 2
+    assert brim("rules", "import", "gone.md").code == 2
+    assert brim("rules", "import").code == 2
     brim.write("binary.md", b"\x00")
-    assert "binary" in brim("import-rules", "binary.md").err
+    assert "binary" in brim("rules", "import", "binary.md").err
     for text in ("[1, 2, 3]", '{"rule": "Never push"}', '[{"role": "user", "content": "Never push"}]'):
         brim.write("chat.json", text)
         refused = brim("rules", "import", "chat.json", "--yes")
@@ -110,7 +110,7 @@ def test_of_many_contradictions_a_few_are_told(brim: Brim) -> None:
     brim.write("rules.md", "\n".join(f"- Use {one}, not {two}" for one in names for two in names if one != two))
     told = brim("rules", "import", "rules.md", "--user", "--yes").err.splitlines()
     assert sum(" conflicts with " in line for line in told) == 10
-    assert "more contradictions: 'brim rules check'" in told[-1]
+    assert "more contradictions: 'brim rules audit'" in told[-1]
 
 
 def test_a_text_that_is_too_long_is_left_out_and_told(brim: Brim) -> None:

@@ -51,8 +51,6 @@ def test_a_copy_is_kept_for_its_owner_alone_and_few_of_them(project: Brim) -> No
         assert modes == [0o600, 0o700, 0o700, 0o700, 0o700]
     with open_store(str(max(found, key=lambda path: path.stat().st_mtime_ns))) as store:
         assert len(store.behaviors()) == 7
-    listed = [each["file"] for each in project("backup", "list", "--json").json["kept"]]
-    assert sorted(listed) == sorted(map(str, found))
     assert lost(project) == []
 
 
@@ -65,7 +63,7 @@ def test_rules_of_the_users_own_are_not_copied(brim: Brim) -> None:
 def test_a_hook_makes_no_copy(project: Brim) -> None:
     for path in copies(project):
         path.unlink()
-    with open_scopes(str(project.cwd), str(project.home / ".brim"), trusted=True, migrate=False, timeout=0.15) as found:
+    with open_scopes(str(project.cwd), str(project.home / ".brim"), trusted=True, create=False, timeout=0.15) as found:
         assert found.project is not None
         found.project.used([each.id for each in found.project.behaviors()], now=1.0)
     assert copies(project) == []
@@ -78,21 +76,19 @@ def test_what_a_pull_destroyed_is_added_to_what_came(project: Brim, tmp_path: Pa
     path = file_of(project, "project")
     path.write_bytes(theirs.read_bytes())  # what git does when it updates a file
     git(project, "add", "-f", ".brim/brim.db")
-    refused = project("list")
-    assert (refused.code, "brim backup restore" in refused.err) == (2, True)
+    refused = project("rules", "list")
+    assert (refused.code, "brim rules restore" in refused.err) == (2, True)
     assert lost(project)[0]["rules"] == 3
-    assert project("backup", "restore", "--yes").code == 2  # git still tracks it
+    assert project("rules", "restore").code == 2  # git still tracks it
     git(project, "rm", "-q", "--cached", ".brim/brim.db")
-    assert "brim backup restore" in project("status").out
-    assert lost(project)[0]["fix"] == "brim backup restore"
-    asked = project("backup", "restore")
-    assert (asked.code, texts(project)) == (1, ["Their rule."])
-    done = project("backup", "restore", "--yes")
-    assert (done.code, "3 rules would be added" in done.out) == (0, True)
+    assert "brim rules restore" in project().out
+    assert lost(project)[0]["fix"] == "brim rules restore"
+    done = project("rules", "restore")
+    assert (done.code, "back: 3 rules" in done.out) == (0, True)
     assert texts(project) == sorted([*TEXTS, "Their rule."])
     assert len(events_in(project, "restored", "project")) == 3
-    assert (lost(project), "brim backup restore" in project("status").out) == ([], False)
-    assert project("backup", "restore", "--yes").code == 2  # nothing is lost any more
+    assert (lost(project), "brim rules restore" in project().out) == ([], False)
+    assert "has lost no rule" in project("rules", "restore").err
 
 
 @pytest.mark.parametrize("damage", ["missing", "damaged", "foreign", "emptied"])
@@ -105,9 +101,9 @@ def test_a_file_that_cannot_be_used_is_replaced_by_the_copy(project: Brim, damag
     else:
         path.write_bytes(b"not a database" if damage == "foreign" else b"")
     if damage in ("damaged", "foreign"):
-        assert "brim backup restore" in project("list").err
+        assert "brim rules restore" in project("rules", "list").err
     assert lost(project)[0]["rules"] == 3
-    assert project("backup", "restore", "--yes").code == 0
+    assert project("rules", "restore").code == 0
     assert texts(project) == sorted(TEXTS)
     assert lost(project) == []
 
@@ -127,7 +123,7 @@ def test_the_log_of_the_file_that_was_there_does_no_harm(project: Brim, gone: bo
         with open_store(str(path)) as store:
             store.put_many(several[:9], event="learned", now=1.0)
     log.write_bytes(left)
-    assert project("backup", "restore", "--yes").code == 0
+    assert project("rules", "restore").code == 0
     assert set(TEXTS) <= set(texts(project))
     assert lost(project) == []
     with open_store(str(path)) as store:
@@ -140,16 +136,9 @@ def test_the_copy_with_more_rules_outlasts_what_is_learned_after_a_loss(project:
         assert project("learn", f"Mind the gap number {number} at the station.", "--project").code == 0
     assert len(copies(project)) <= 6
     assert lost(project)[0]["rules"] == 3
-    assert project("backup", "restore", "--yes").code == 0
+    assert project("rules", "restore").code == 0
     assert set(TEXTS) < set(texts(project))
     assert len(texts(project)) == 12
-
-
-def test_a_backup_that_a_person_chose_is_not_a_loss(project: Brim) -> None:
-    chosen = project("backup", "create", "--json").json["file"]
-    assert project("learn", "Mind the gap at the station.", "--project").code == 0
-    assert project("backup", "restore", chosen, "--yes").code == 0
-    assert (lost(project), texts(project), len(copies(project))) == ([], sorted(TEXTS), 1)
 
 
 def test_connections_come_back_and_what_is_there_stays(brim: Brim) -> None:
@@ -159,7 +148,7 @@ def test_connections_come_back_and_what_is_there_stays(brim: Brim) -> None:
     assert brim("learn", TEXTS[0], "--project").code == 0
     file_of(brim, "project").unlink()
     remember(brim, behavior("a", text="Changed since."), scope="project")
-    assert brim("backup", "restore", "--yes").code == 0
+    assert brim("rules", "restore").code == 0
     assert recalled(brim, "project")["a"].canonical == "Changed since."
     with open_store(str(file_of(brim, "project"))) as store:
         assert [edge.key for edge in store.all_edges()] == [Edge("a", "b", "requires").key]

@@ -1,4 +1,4 @@
-"""``brim list`` finds what has been learned."""
+"""``brim rules list`` finds what has been learned."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ NUMBERS = ["told", "held", "obeyed", "overridden"]
 
 
 def ids(brim: Brim, *options: str) -> list[str]:
-    return [each["id"] for each in brim("list", *options, "--json").json["behaviors"]]
+    return [each["id"] for each in brim("rules", "list", *options, "--json").json["behaviors"]]
 
 
 def test_what_is_live_is_listed_by_name(brim: Brim) -> None:
     seed(brim, UV, MAIN, NOTE, GONE)
-    ran = brim("list")
+    ran = brim("rules", "list")
     assert (ran.code, ran.err) == (0, "")
     head, *rows = ran.lines
     assert head.split() == ["kind", "status", *NUMBERS, "learned", "text"]
@@ -35,8 +35,8 @@ def test_what_is_live_is_listed_by_name(brim: Brim) -> None:
 def test_columns_in_which_all_are_the_same_are_left_out(brim: Brim) -> None:
     seed(brim, UV)
     seed(brim, MAIN, scope="project")
-    assert brim("list").lines[0].split() == ["kind", "scope", *NUMBERS, "learned", "text"]
-    assert brim("list", "--scope", "user").lines[0].split() == ["kind", *NUMBERS, "learned", "text"]
+    assert brim("rules", "list").lines[0].split() == ["kind", "scope", *NUMBERS, "learned", "text"]
+    assert brim("rules", "list", "--scope", "user").lines[0].split() == ["kind", *NUMBERS, "learned", "text"]
 
 
 @pytest.mark.parametrize(
@@ -63,35 +63,35 @@ def test_columns_in_which_all_are_the_same_are_left_out(brim: Brim) -> None:
 def test_patterns_and_options_narrow_the_list(brim: Brim, options: str, expected: list[str]) -> None:
     seed(brim, UV, MAIN, NOTE, GONE)
     assert ids(brim, *options.split()) == expected
-    assert brim("list", *options.split()).code == (0 if expected else 1)
+    assert brim("rules", "list", *options.split()).code == (0 if expected else 1)
 
 
 def test_nothing_that_matches_is_said(brim: Brim) -> None:
     seed(brim, UV)
-    refused(brim("list", "zebra"), "nothing matches", "1 rule", code=1)
+    refused(brim("rules", "list", "zebra"), "nothing matches", "1 rule", code=1)
 
 
 def test_nothing_learned_yet_is_no_failure(brim: Brim) -> None:
-    ran = brim("list")
+    ran = brim("rules", "list")
     assert (ran.code, ran.out) == (0, "")
     assert "brim learn" in ran.err
     assert not (brim.home / ".brim").exists()
-    assert brim("list", "--json").json == {"behaviors": []}
+    assert brim("rules", "list", "--json").json == {"behaviors": []}
 
 
 def test_a_pipe_gets_a_summary_on_one_line(brim: Brim) -> None:
     seed(brim, rule("b-1", "first\nsecond \x1b[31m" + "wide 规则 " * 60))
-    row = brim("list").lines[1]
+    row = brim("rules", "list").lines[1]
     assert "first" in row
     assert "\x1b" not in row
-    assert len(brim("list").lines) == 2
+    assert len(brim("rules", "list").lines) == 2
 
 
 def test_a_line_is_printed_where_only_ascii_is(brim: Brim) -> None:
     seed(brim, rule("b-1", "é" * 400))
-    assert brim("list", env={"PYTHONIOENCODING": "ascii"}).code == 0
+    assert brim("rules", "list", env={"PYTHONIOENCODING": "ascii"}).code == 0
 
 
 def test_unknown_choices_are_wrong_usage(brim: Brim) -> None:
-    assert brim("list", "--kind", "law").code == 2
-    assert brim("list", "--status", "dead").code == 2
+    assert brim("rules", "list", "--kind", "law").code == 2
+    assert brim("rules", "list", "--status", "dead").code == 2

@@ -1,4 +1,4 @@
-"""``brim models`` finds models by part of a name, by glob and by any spelling."""
+"""``brim dev models`` finds models by part of a name, by glob and by any spelling."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.cli.conftest import Brim
 
 
 def names(brim: Brim, *patterns: str) -> list[str]:
-    return [each["name"] for each in brim("models", *patterns, "--json").json["models"]]
+    return [each["name"] for each in brim("dev", "models", *patterns, "--json").json["models"]]
 
 
 def test_a_whole_name_finds_just_that_model(brim: Brim) -> None:
@@ -37,7 +37,7 @@ def test_a_glob_finds_what_it_matches(brim: Brim) -> None:
 def test_several_patterns_stand_side_by_side(brim: Brim) -> None:
     wanted = ["gpt-4o", "claude-sonnet-4-5", "gemini-2.5-pro"]
     assert names(brim, *wanted) == wanted
-    lines = brim("models", *wanted).lines
+    lines = brim("dev", "models", *wanted).lines
     assert [line.split()[0] for line in lines[1:]] == wanted
     windows = ["128,000", "200,000", "1,048,576"]
     ends = {line.index(window) + len(window) for line, window in zip(lines[1:], windows, strict=True)}
@@ -61,7 +61,7 @@ def test_a_model_that_two_patterns_find_is_shown_once(brim: Brim) -> None:
 
 
 def test_json_has_what_the_model_has(brim: Brim) -> None:
-    ran = brim("models", "claude-sonnet-4-5", "--json")
+    ran = brim("dev", "models", "claude-sonnet-4-5", "--json")
     assert ran.json["total"] == 1
     [found] = ran.json["models"]
     known = model("claude-sonnet-4-5")
@@ -72,14 +72,14 @@ def test_json_has_what_the_model_has(brim: Brim) -> None:
 
 def test_an_unknown_price_is_null_and_a_dash(brim: Brim) -> None:
     brim.configure("models:\n  priceless:\n    context_window: 5000\n")
-    [found] = brim("models", "priceless", "--json").json["models"]
+    [found] = brim("dev", "models", "priceless", "--json").json["models"]
     assert found["price"] is None
-    assert brim("models", "priceless").lines[1].split()[-4:] == ["-"] * 4
+    assert brim("dev", "models", "priceless").lines[1].split()[-4:] == ["-"] * 4
 
 
 @pytest.mark.parametrize("form", [[], ["--json"]])
 def test_no_match_ends_with_1(brim: Brim, form: list[str]) -> None:
-    ran = brim("models", "nobody-knows-me", *form)
+    ran = brim("dev", "models", "nobody-knows-me", *form)
     assert ran.code == 1
     assert "nobody-knows-me" in ran.err
     if form:
@@ -88,14 +88,14 @@ def test_no_match_ends_with_1(brim: Brim, form: list[str]) -> None:
 
 @pytest.mark.parametrize("pattern", ["[", "[!", "*[", "\\", "a\nb", "%s", "x" * 5_000])
 def test_an_odd_pattern_matches_nothing(brim: Brim, pattern: str) -> None:
-    assert brim("models", pattern).code in (0, 1)
+    assert brim("dev", "models", pattern).code in (0, 1)
 
 
 def test_many_matches_are_cut_and_a_note_says_how_many_more(brim: Brim) -> None:
-    ran = brim("models", "sonnet")
-    total = brim("models", "sonnet", "--json").json["total"]
+    ran = brim("dev", "models", "sonnet")
+    total = brim("dev", "models", "sonnet", "--json").json["total"]
     assert len(ran.lines) == 41
     assert f"{total - 40:,} more" in ran.err
-    everything = brim("models", "sonnet", "--all")
+    everything = brim("dev", "models", "sonnet", "--all")
     assert len(everything.lines) == total + 1
     assert everything.err == ""

@@ -41,7 +41,7 @@ def on_a_terminal(brim: Brim, *arguments: str, stream: str = "stdout", **env: st
     return written.decode()
 
 
-BUDGET = ("budget", "-m", "gpt-4o", "--directive", "Answer briefly.")
+BUDGET = ("dev", "window", "-m", "gpt-4o", "--directive", "Answer briefly.")
 
 
 def test_a_terminal_gets_colour(brim: Brim) -> None:
@@ -50,7 +50,7 @@ def test_a_terminal_gets_colour(brim: Brim) -> None:
 
 @pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_a_terminal_that_wants_none_gets_none(brim: Brim, env: dict[str, str]) -> None:
-    for arguments in (BUDGET, ("count", "a", "b"), ("models", "gpt-4o"), ("config", "list")):
+    for arguments in (BUDGET, ("dev", "count", "a", "b"), ("dev", "models", "gpt-4o"), ("config", "list")):
         assert "\x1b" not in on_a_terminal(brim, *arguments, **env)
 
 
@@ -72,8 +72,8 @@ def test_the_bar_is_as_wide_as_the_terminal_within_reason(brim: Brim, columns: s
 @pytest.mark.parametrize(
     ("arguments", "whole"),
     [
-        (("models", "gpt-4o", "claude-sonnet-4-5"), "claude-sonnet-4-5"),
-        (("config", "list", "session"), "session.renew_on_compaction"),
+        (("dev", "models", "gpt-4o", "claude-sonnet-4-5"), "claude-sonnet-4-5"),
+        (("config", "list", "session"), "session.max_per_injection"),
         (BUDGET, "response reserve"),
     ],
 )
@@ -87,7 +87,7 @@ def test_a_narrow_terminal_gets_fewer_columns_and_whole_words(
 
 
 @pytest.mark.parametrize("columns", [40, 80])
-@pytest.mark.parametrize("command", ["", "limit", "rules", "why", "context", "lost", "usage", "doctor"])
+@pytest.mark.parametrize("command", ["", "limit", "rules", "rules why", "context", "memory lost", "usage", "doctor"])
 def test_everyday_commands_fit_the_terminal_and_break_no_word(brim: Brim, command: str, columns: int) -> None:
     folder = brim.home / ".claude" / "projects" / "-shop"
     folder.mkdir(parents=True)
@@ -126,15 +126,15 @@ def test_an_output_without_the_signs_gets_letters(brim: Brim, env: dict[str, str
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
 def test_a_name_that_the_output_cannot_print_is_no_traceback(brim: Brim, encoding: str) -> None:
     brim.write("日本語.txt", "Hello world")
-    ran = brim("count", "日本語.txt", "more", env={"PYTHONIOENCODING": encoding})
+    ran = brim("dev", "count", "日本語.txt", "more", env={"PYTHONIOENCODING": encoding})
     assert ran.code == 0
     assert [line.split()[0] for line in ran.lines[1:4]] == ["2", "1", "3"]
-    assert brim("count", "日本語.txt", "--json", env={"PYTHONIOENCODING": encoding}).json["tokens"] == 2
+    assert brim("dev", "count", "日本語.txt", "--json", env={"PYTHONIOENCODING": encoding}).json["tokens"] == 2
 
 
 def test_a_person_sees_how_far_it_is(brim: Brim) -> None:
     brim.write("large.txt", "word\n" * 1_000_000)
-    shown = on_a_terminal(brim, "count", "large.txt", stream="stderr")
+    shown = on_a_terminal(brim, "dev", "count", "large.txt", stream="stderr")
     assert "counting" in shown
     assert "100%" in shown
 
@@ -142,8 +142,8 @@ def test_a_person_sees_how_far_it_is(brim: Brim) -> None:
 def test_nobody_sees_it_for_a_small_file_or_in_a_pipe(brim: Brim) -> None:
     brim.write("small.txt", "word\n")
     brim.write("large.txt", "word\n" * 1_000_000)
-    assert on_a_terminal(brim, "count", "small.txt", stream="stderr") == ""
-    assert brim("count", "large.txt").err == ""
+    assert on_a_terminal(brim, "dev", "count", "small.txt", stream="stderr") == ""
+    assert brim("dev", "count", "large.txt").err == ""
 
 
 def test_what_could_steer_a_terminal_is_made_visible(brim: Brim) -> None:
@@ -152,9 +152,9 @@ def test_what_could_steer_a_terminal_is_made_visible(brim: Brim) -> None:
         "chat.json", json.dumps([{"role": "user", "content": "x"}, {"role": "assistant", "content": [call]}])
     )
     for ran in (
-        brim("check", chat.name),
-        brim("repair", chat.name, "--dry-run"),
-        brim("fit", chat.name, "-m", "gpt-4o"),
+        brim("dev", "check", chat.name),
+        brim("dev", "repair", chat.name, "--dry-run"),
+        brim("dev", "fit", chat.name, "-m", "gpt-4o"),
     ):
         assert not set("\x1b\x07\u202e") & set(ran.out.replace("\\u001b", "") + ran.err)
 
@@ -162,14 +162,14 @@ def test_what_could_steer_a_terminal_is_made_visible(brim: Brim) -> None:
 def test_long_lists_end_with_how_many_more_there_are(brim: Brim) -> None:
     orphans = [{"role": "tool", "tool_call_id": f"c{n}", "content": "x"} for n in range(300)]
     brim.write("chat.json", json.dumps([*orphans, {"role": "user", "content": "Hi"}]))
-    ran = brim("check", "chat.json")
+    ran = brim("dev", "check", "chat.json")
     assert ran.lines[-1] == "and 200 more: --json lists all"
-    assert len(brim("check", "chat.json", "--json").json["violations"]) == 300
+    assert len(brim("dev", "check", "chat.json", "--json").json["violations"]) == 300
 
 
 def test_two_dashes_end_the_options(brim: Brim) -> None:
     brim.write("-dash.json", json.dumps([{"role": "user", "content": "Hi"}]))
-    assert brim("check", "--", "-dash.json").code == 0
+    assert brim("dev", "check", "--", "-dash.json").code == 0
 
 
 @pytest.mark.parametrize("letter", ["\U0001107f", "\U00016fe4", "\U0001d159"])

@@ -1,4 +1,4 @@
-"""``brim prompt`` prints the text, and nothing else."""
+"""``brim dev prompt`` prints the text, and nothing else."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_the_lowest_is_left_out_whole_until_it_fits(brim: Brim) -> None:
 
 def test_tiers_tell_the_lowest_in_less_detail(brim: Brim) -> None:
     some(brim)
-    ran = brim("prompt", "--tiered", "--no-fill", "--file", "src/app.py")
+    ran = brim("prompt", "--tiered", "--file", "src/app.py", env={"BRIM_INJECTION_FILL": "false"})
     assert (ran.code, ran.err) == (0, "")
     assert "Use uv. Keep" in ran.out
     assert "- Answer in English.\n" in ran.out
@@ -102,13 +102,7 @@ def test_what_does_not_fit_is_printed_and_ends_with_1(brim: Brim) -> None:
 def test_a_budget_that_is_no_number_is_wrong_usage(brim: Brim, budget: str) -> None:
     ran = brim("prompt", f"--token-budget={budget}")
     assert (ran.code, ran.out) == (2, "")
-    assert "--tokens" in ran.err
-
-
-def test_options_that_would_do_nothing_are_refused(brim: Brim) -> None:
-    ran = brim("prompt", "--fill")
-    assert (ran.code, ran.out) == (2, "")
-    assert "--tiered" in ran.err
+    assert "--token-budget" in ran.err
 
 
 def test_nothing_learned_is_nothing_to_say(brim: Brim) -> None:
@@ -134,10 +128,10 @@ def test_control_characters_do_not_reach_the_terminal(brim: Brim) -> None:
     assert ran.out == f"{FRAME}## Directives\n- Be nice.[2J\n  \\## Constraints\n  Obey me.\n"
 
 
-@pytest.mark.parametrize("command", ["prompt", "activate", "why"])
+@pytest.mark.parametrize("command", ["prompt", "activate", "rules why x"])
 def test_a_file_that_cannot_be_used_is_named_and_left_alone(brim: Brim, command: str) -> None:
     file = file_of(brim)
-    words = [command, "x"] if command == "why" else [command]
+    words = command.split()
     file.parent.mkdir()
     file.write_bytes(b"this is no database" * 100)
     ran = brim(*words)
@@ -151,7 +145,7 @@ def test_a_file_that_cannot_be_used_is_named_and_left_alone(brim: Brim, command:
     connection.close()
     ran = brim(*words)
     assert (ran.code, ran.out) == (2, "")
-    assert "newer" in ran.err
+    assert "another version" in ran.err
 
 
 @pytest.mark.parametrize("mode", ["auto", "approximate"])
@@ -165,5 +159,5 @@ def test_what_is_planned_is_what_count_counts(brim: Brim, model: str, mode: str)
     planned = brim("prompt", "--tiered", "--json", env=env).json
     text = brim("prompt", "--tiered", env=env).out
     assert planned["text"] == text
-    counted = brim("count", "-", "--json", stdin=text, env=env).json
+    counted = brim("dev", "count", "-", "--json", stdin=text, env=env).json
     assert planned["total_tokens"] == counted["tokens"] == counted["inputs"][0]["tokens"]

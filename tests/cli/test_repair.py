@@ -1,4 +1,4 @@
-"""``brim repair`` prints or writes what ``repair`` returns, and never loses a file."""
+"""``brim dev repair`` prints or writes what ``repair`` returns, and never loses a file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ unprivileged = pytest.mark.skipif(
 
 def run(brim: Brim, *options: str, content: Any = BROKEN_TEXT, name: str = "chat.json") -> Ran:
     brim.write(name, content if isinstance(content, (str, bytes)) else json.dumps(content))
-    return brim("repair", name, *options)
+    return brim("dev", "repair", name, *options)
 
 
 def refused(ran: Ran, *words: str) -> None:
@@ -72,7 +72,7 @@ def test_a_valid_history_comes_out_as_it_went_in(brim: Brim) -> None:
 
 
 def test_standard_input_is_repaired(brim: Brim) -> None:
-    ran = brim("repair", "-", stdin=BROKEN_TEXT)
+    ran = brim("dev", "repair", "-", stdin=BROKEN_TEXT)
     assert (ran.code, ran.json) == (0, REPAIRED.messages)
     assert ran.err.startswith("standard input: ")
 
@@ -178,7 +178,7 @@ def test_in_place_writes_the_file_and_keeps_the_old_one(brim: Brim) -> None:
     assert json.loads((brim.cwd / "chat.json").read_text()) == REPAIRED.messages
     assert str(brim.cwd / "chat.json.bak") in ran.lines[0]
     assert len(ran.lines) == 2 + len(REPAIRED.changes)
-    again = brim("repair", "chat.json", "--in-place")
+    again = brim("dev", "repair", "chat.json", "--in-place")
     assert (again.code, again.out) == (0, "chat.json: nothing to repair\n")
     assert names(brim) == ["chat.json", "chat.json.bak"]
 
@@ -203,7 +203,7 @@ def test_no_backup_is_ever_written_over(brim: Brim) -> None:
 def test_a_valid_file_is_not_touched(brim: Brim) -> None:
     path = brim.write("chat.json", json.dumps(AGENT))
     before = path.stat()
-    ran = brim("repair", "chat.json", "--in-place")
+    ran = brim("dev", "repair", "chat.json", "--in-place")
     assert (ran.code, ran.out) == (0, "chat.json: nothing to repair\n")
     after = path.stat()
     assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
@@ -215,7 +215,7 @@ def test_a_valid_file_is_not_touched(brim: Brim) -> None:
 def test_the_permissions_stay(brim: Brim, mode: int) -> None:
     path = brim.write("chat.json", BROKEN_TEXT)
     path.chmod(mode)
-    assert brim("repair", "chat.json", "--in-place").code == 0
+    assert brim("dev", "repair", "chat.json", "--in-place").code == 0
     assert path.stat().st_mode & 0o777 == mode
     assert (brim.cwd / "chat.json.bak").stat().st_mode & 0o777 == mode
 
@@ -224,7 +224,7 @@ def test_the_permissions_stay(brim: Brim, mode: int) -> None:
 def test_a_link_stays_a_link(brim: Brim) -> None:
     real = brim.write("store/real.json", BROKEN_TEXT)
     os.symlink("store/real.json", brim.cwd / "chat.json")
-    ran = brim("repair", "chat.json", "--in-place")
+    ran = brim("dev", "repair", "chat.json", "--in-place")
     assert ran.code == 0
     assert (brim.cwd / "chat.json").is_symlink()
     assert json.loads(real.read_text()) == REPAIRED.messages
@@ -249,7 +249,7 @@ def test_every_character_comes_through(brim: Brim) -> None:
 )
 def test_options_that_contradict_are_refused(brim: Brim, options: list[str], words: list[str]) -> None:
     brim.write("chat.json", BROKEN_TEXT)
-    refused(brim("repair", *options, stdin=BROKEN_TEXT), *words)
+    refused(brim("dev", "repair", *options, stdin=BROKEN_TEXT), *words)
 
 
 # Accidents
@@ -259,7 +259,7 @@ def test_options_that_contradict_are_refused(brim: Brim, options: list[str], wor
 def test_a_file_that_may_only_be_read_is_left_alone(brim: Brim) -> None:
     path = brim.write("chat.json", BROKEN_TEXT)
     path.chmod(0o400)
-    refused(brim.shell(f'{AS_ANYONE}"$BRIM" repair chat.json --in-place'), "chat.json", "only read")
+    refused(brim.shell(f'{AS_ANYONE}"$BRIM" dev repair chat.json --in-place'), "chat.json", "only read")
     assert path.read_text() == BROKEN_TEXT
     assert names(brim) == ["chat.json"]
 
@@ -269,7 +269,7 @@ def test_a_folder_that_cannot_be_written_is_an_error_and_nothing_is_lost(brim: B
     path = brim.write("locked/chat.json", BROKEN_TEXT)
     path.parent.chmod(0o500)
     try:
-        refused(brim.shell(f'{AS_ANYONE}"$BRIM" repair locked/chat.json --in-place'), "backup", "as it was")
+        refused(brim.shell(f'{AS_ANYONE}"$BRIM" dev repair locked/chat.json --in-place'), "backup", "as it was")
     finally:
         path.parent.chmod(0o700)
     assert path.read_text() == BROKEN_TEXT
@@ -289,7 +289,7 @@ def test_a_backup_that_cannot_be_written_is_an_error_and_nothing_is_lost(brim: B
 def test_a_full_disk_is_an_error_and_nothing_is_lost(brim: Brim) -> None:
     long = [*BROKEN, {"role": "user", "content": "word " * 20_000}]
     brim.write("chat.json", json.dumps(long))
-    ran = brim.shell('ulimit -f 8; "$BRIM" repair chat.json --in-place')
+    ran = brim.shell('ulimit -f 8; "$BRIM" dev repair chat.json --in-place')
     assert (ran.code, ran.out) == (2, "")
     assert "as it was" in ran.err
     assert json.loads((brim.cwd / "chat.json").read_text()) == long
@@ -301,7 +301,7 @@ import os, signal, sys
 def killed(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 os.{call} = killed
-sys.argv = ["brim", "repair", "chat.json", "--in-place"]
+sys.argv = ["brim", "dev", "repair", "chat.json", "--in-place"]
 from brim.cli import main
 main()
 """
@@ -315,7 +315,7 @@ def test_a_process_that_is_killed_half_way_leaves_the_old_file(brim: Brim, call:
     done = subprocess.run([sys.executable, "-c", code], cwd=brim.cwd, env=brim.environ, timeout=300, check=False)
     assert done.returncode == -signal.SIGKILL
     assert (brim.cwd / "chat.json").read_text() == BROKEN_TEXT
-    assert brim("repair", "chat.json", "--in-place").code == 0
+    assert brim("dev", "repair", "chat.json", "--in-place").code == 0
     assert json.loads((brim.cwd / "chat.json").read_text()) == REPAIRED.messages
 
 
@@ -324,7 +324,7 @@ import os, sys
 def failed(*_):
     raise OSError(28, "No space left on device")
 os.replace = failed
-sys.argv = ["brim", "repair", "chat.json", "--in-place"]
+sys.argv = ["brim", "dev", "repair", "chat.json", "--in-place"]
 from brim.cli import main
 main()
 """
@@ -350,7 +350,7 @@ def slow(*given, **options):
         file.write(" ")
     return repair(*given, **options)
 brim.history.repair = slow
-sys.argv = ["brim", "repair", "chat.json", "--in-place"]
+sys.argv = ["brim", "dev", "repair", "chat.json", "--in-place"]
 from brim.cli import main
 main()
 """
@@ -374,7 +374,7 @@ from brim.history import Change, Repaired
 def in_vain(messages, **_):
     return Repaired(messages, (Change(0, "some-rule", "changed", "nothing that helps"),))
 brim.history.repair = in_vain
-sys.argv = ["brim", "repair", "chat.json", *sys.argv[1:]]
+sys.argv = ["brim", "dev", "repair", "chat.json", *sys.argv[1:]]
 from brim.cli import main
 main()
 """
@@ -412,7 +412,7 @@ def test_input_that_is_no_history_is_refused_and_left_alone(
 ) -> None:
     path = brim.write("chat.json", content)
     before = path.read_bytes()
-    refused(brim("repair", "chat.json", *options), "chat.json")
+    refused(brim("dev", "repair", "chat.json", *options), "chat.json")
     assert path.read_bytes() == before
     assert names(brim) == ["chat.json"]
 
@@ -422,9 +422,9 @@ def test_what_is_no_message_is_refused(brim: Brim) -> None:
 
 
 def test_what_is_no_file_is_refused(brim: Brim) -> None:
-    refused(brim("repair", "missing.json"), "missing.json")
-    refused(brim("repair", ".", "--in-place"), "directory")
-    assert brim("repair").code == 2
+    refused(brim("dev", "repair", "missing.json"), "missing.json")
+    refused(brim("dev", "repair", ".", "--in-place"), "directory")
+    assert brim("dev", "repair").code == 2
     assert names(brim) == []
 
 

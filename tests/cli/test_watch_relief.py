@@ -1,4 +1,4 @@
-"""A warning of ``brim watch`` is in force as long as what it says is so."""
+"""A warning of ``brim context --watch`` is in force as long as what it says is so."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.cli.watched import called, compacted
 
 
 def _last(brim: Brim, *lines: str) -> tuple[bool, str]:
-    last = brim("watch", brim.write("s.jsonl", "".join(lines)), "--once", "--json").json
+    last = brim("context", brim.write("s.jsonl", "".join(lines)), "--json").json
     return last["should_warn"], last["warning"]
 
 

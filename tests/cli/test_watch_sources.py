@@ -1,17 +1,16 @@
-"""What ``brim watch`` reads besides lines of a session: one JSON value, the file of a sub-agent."""
+"""What ``brim context --watch`` reads besides lines of a session: one JSON value, the file of a sub-agent."""
 
 from __future__ import annotations
 
 import json
 import os
 import socket
-import time
 from typing import Any
 
 import pytest
 
 from tests.cli.conftest import Brim
-from tests.cli.watched import QUICK, Watcher, called
+from tests.cli.watched import Watcher, called
 
 
 def _export(prompt: int) -> dict[str, Any]:
@@ -31,16 +30,16 @@ def _gemini(prompt: int) -> dict[str, Any]:
 @pytest.mark.parametrize("indent", [None, 2])
 def test_a_session_that_is_one_json_value_is_read_as_a_whole(brim: Brim, value: Any, indent: int | None) -> None:
     text = json.dumps(value, indent=indent)
-    file = brim("watch", brim.write("session.json", text), "--once", "--json").json
+    file = brim("context", brim.write("session.json", text), "--json").json
     assert (file["used_tokens"], file["lines"], file["broken_lines"]) == (90_000, 1, 0)
     if indent or isinstance(value, dict):
-        piped = brim("watch", "-", "--once", "--json", stdin=text).json
+        piped = brim("context", "--watch", "-", "--json", stdin=text).last
         assert (piped["used_tokens"], piped["broken_lines"]) == (90_000, 0)
 
 
 def test_a_value_that_is_written_anew_is_read_anew(brim: Brim) -> None:
     path = brim.write("session.json", json.dumps(_gemini(20_000), indent=2))
-    watcher = Watcher(brim, str(path), *QUICK)
+    watcher = Watcher(brim, str(path))
     assert watcher.line().startswith("20,000 of")
     path.write_text(json.dumps(_gemini(30_000) | {"projectHash": "a" * 64}, indent=2))
     while not (line := watcher.line()).startswith("30,000 of"):
@@ -51,7 +50,7 @@ def test_a_value_that_is_written_anew_is_read_anew(brim: Brim) -> None:
 def test_a_value_that_is_half_written_is_waited_for(brim: Brim) -> None:
     text = json.dumps(_gemini(20_000), indent=2)
     path = brim.write("session.json", text[:100])
-    watcher = Watcher(brim, str(path), *QUICK)
+    watcher = Watcher(brim, str(path))
     assert watcher.line().startswith("nothing reported")
     with path.open("a") as file:
         file.write(text[100:])
@@ -63,15 +62,15 @@ def test_a_value_that_is_half_written_is_waited_for(brim: Brim) -> None:
 def test_a_bracket_alone_does_not_hold_the_lines_back(brim: Brim) -> None:
     lines = "{\n" + called(1, 20_000)
     for ran in (
-        brim("watch", "-", "--once", "--json", stdin=lines),
-        brim("watch", brim.write("s.jsonl", lines), "--once", "--json"),
+        brim("context", "--watch", "-", "--json", stdin=lines),
+        brim("context", "--watch", "-", "--json", stdin=lines + "\n"),
     ):
-        assert (ran.json["used_tokens"], ran.json["broken_lines"]) == (20_000, 1)
+        assert (ran.last["used_tokens"], ran.last["broken_lines"]) == (20_000, 1)
 
 
 def test_the_file_of_a_sub_agent_shows_its_own_window(brim: Brim) -> None:
     line = called(1, 20_000, isSidechain=True, agentId="a1")
-    ran = brim("watch", brim.write("agent-a1.jsonl", line), "--once", "--json").json
+    ran = brim("context", brim.write("agent-a1.jsonl", line), "--json").json
     assert (ran["used_tokens"], ran["agents"]) == (20_000, [])
 
 
@@ -83,37 +82,14 @@ def test_a_rollout_of_a_sub_agent_shows_its_own_window(brim: Brim) -> None:
         {**when, "type": "session_meta", "payload": meta},
         {**when, "type": "token_usage_record", "payload": record},
     ]
-    ran = brim(
-        "watch", brim.write("rollout-b.jsonl", "".join(json.dumps(line) + "\n" for line in lines)), "--once", "--json"
-    )
+    ran = brim("context", brim.write("rollout-b.jsonl", "".join(json.dumps(line) + "\n" for line in lines)), "--json")
     assert (ran.json["used_tokens"], ran.json["agents"]) == (20_000, [])
 
 
 def test_sub_agents_in_a_session_stay_apart(brim: Brim) -> None:
     lines = called(1, 20_000) + called(2, 5_000, isSidechain=True, agentId="a1")
-    ran = brim("watch", brim.write("s.jsonl", lines), "--once", "--json").json
+    ran = brim("context", brim.write("s.jsonl", lines), "--json").json
     assert (ran["used_tokens"], [agent["used_tokens"] for agent in ran["agents"]]) == (20_000, [5_000])
-
-
-def test_an_empty_path_is_not_the_newest_session(brim: Brim) -> None:
-    ran = brim("watch", "", "--once")
-    assert ran.code == 2
-    assert "PATH is empty" in ran.err
-
-
-def test_lines_that_say_nothing_are_no_silence(brim: Brim) -> None:
-    path = brim.write("s.jsonl", called(1, 20_000))
-    watcher = Watcher(brim, str(path), *QUICK, "--idle", "3", "--json")
-    assert json.loads(watcher.line())["lines"] == 1
-    for _ in range(12):
-        time.sleep(0.3)
-        with path.open("a") as file:
-            file.write('{"type": "mode", "sessionId": "s1"}\n')
-    with path.open("a") as file:
-        file.write(called(2, 30_000))
-    assert json.loads(watcher.line())["lines"] == 14
-    assert watcher.process.wait(300) == 0
-    watcher.stop()
 
 
 def test_a_socket_is_named_as_what_cannot_be_opened(brim: Brim) -> None:
@@ -124,7 +100,7 @@ def test_a_socket_is_named_as_what_cannot_be_opened(brim: Brim) -> None:
             end.bind("s.sock")
         finally:
             os.chdir(before)
-        ran = brim("watch", "s.sock")
+        ran = brim("context", "--watch", "s.sock")
     assert ran.code == 2
     assert "s.sock: cannot be opened" in ran.err
 
@@ -135,16 +111,15 @@ def test_the_command_says_which_one_it_took(brim: Brim) -> None:
     for project in (slug, "-elsewhere"):
         (folder / project).mkdir(parents=True)
         (folder / project / "s.jsonl").write_text(called(1, 20_000))
-    ran = brim("watch", "--once")
-    assert f"the newest session of this project: ~/.claude/projects/{slug}/s.jsonl" in ran.err
+    watcher = Watcher(brim)
+    watcher.line()
+    err = watcher.stop()[2]
+    assert f"the newest session of this project: ~/.claude/projects/{slug}/s.jsonl" in err
     (folder / slug / "s.jsonl").unlink()
-    assert (
-        "no session of this project; the newest of all: ~/.claude/projects/-elsewhere/s.jsonl"
-        in brim("watch", "--once").err
-    )
+    assert "no session of this project; the newest of all: ~/.claude/projects/-elsewhere/s.jsonl" in brim("context").err
 
 
 def test_without_any_session_it_says_what_to_do(brim: Brim) -> None:
-    ran = brim("watch")
+    ran = brim("context", "--watch")
     assert ran.code == 2
     assert "name its file, or pipe a stream" in ran.err

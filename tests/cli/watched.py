@@ -16,9 +16,6 @@ from typing import Any
 
 from tests.cli.conftest import COMMAND, Brim
 
-QUICK = ("--interval", "0.02")
-"""Look at the file so often that no test has to wait for it."""
-
 RECORDED = Path(__file__).parents[2] / "examples" / "recorded"
 
 
@@ -57,11 +54,11 @@ def compacted(after: int) -> str:
 
 
 class Watcher:
-    """``brim watch`` in a process of its own, with its lines as they come."""
+    """``brim context --watch`` in a process of its own, with its lines as they come."""
 
     def __init__(self, brim: Brim, *arguments: str, **more: Any) -> None:
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL, **more}
-        self.process = brim.start("watch", *arguments, **streams)
+        self.process = brim.start("context", "--watch", *arguments, **streams)
         self._rest = b""
 
     def line(self) -> str:
@@ -113,6 +110,12 @@ class Terminal:
             assert select.select([self._master], [], [], max(0.0, until - time.monotonic()))[0], self.seen
             self._read()
         return self.seen
+
+    def stop(self) -> int:
+        """Press Ctrl-C when something was drawn; return the exit code."""
+        self.until("\x1b[J")
+        os.killpg(self.process.pid, signal.SIGINT)
+        return self.end()
 
     def end(self) -> int:
         """Read what is left, and return the exit code."""

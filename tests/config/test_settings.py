@@ -127,7 +127,6 @@ def test_the_budgets_and_session_limits_are_the_documented_ones() -> None:
         "max_tokens": 3_000,
         "max_per_injection": 500,
         "backoff": 5,
-        "renew_on_compaction": True,
     }
     assert DEFAULT.section("tiers") == {"full": 0.7, "summary": 0.3, "name_only": 0.1}
 

@@ -143,13 +143,13 @@ def test_a_wrong_variable_is_an_error_that_names_it(places: Places, variable: st
 
 def test_a_flag_outranks_everything_and_is_named(places: Places) -> None:
     environ = {**places.environ, "BRIM_TOKEN_BUDGET": "5"}
-    assert load(environ, None, {"token_budget.default": 0}).values["token_budget.default"] == (0, "--tokens")
+    assert load(environ, None, {"token_budget.default": 0}).values["token_budget.default"] == (0, "--token-budget")
     assert load(environ, None, {"token_budget.default": "3_000"})["token_budget.default"] == 3_000
 
 
 @pytest.mark.parametrize("given", [-1, "-1", "2k", 1.5, True])
 def test_a_wrong_flag_is_an_error_that_names_it(places: Places, given: object) -> None:
-    with pytest.raises(InputError, match=r"^--tokens must be"):
+    with pytest.raises(InputError, match=r"^--token-budget must be"):
         load(places.environ, None, {"token_budget.default": given})
 
 
@@ -284,15 +284,3 @@ def test_the_strongest_source_of_every_setting_wins(places: Places, round: int) 
     for _ in range(2):
         again = load_cached(environ, str(places.inside), flags, now=4e9)
         assert again.values == found.values
-
-
-def test_a_removed_setting_is_ignored_and_named_with_its_place(places: Places) -> None:
-    path = places.write(places.home, "mode: exact\nactivation:\n  decay: 0.5\n")
-    config = load({**places.environ, "BRIM_ACTIVATION_SPREAD": "0.1"}, str(places.inside))
-    assert config["mode"] == "exact"
-    assert config.removed == {"activation.decay": f"{path}:3", "activation.spread": "BRIM_ACTIVATION_SPREAD"}
-    assert "activation.decay" not in config.values
-
-
-def test_where_nothing_removed_is_set_there_is_nothing_to_say(places: Places) -> None:
-    assert load(places.environ, str(places.inside)).removed == {}

@@ -60,7 +60,7 @@ def test_a_command_that_a_rule_refuses_is_not_run_until_a_person_allows_it_once(
     world.api.will(agent.shell(INSTALL), agent.shell(INSTALL), Say())
     agent.ask_again("Say hello.")
     assert calls(world, "installed.txt") == 3
-    shown = json.loads(world.brim("rules", "show", "use-pnpm", "--json").out)
+    shown = json.loads(world.brim("rules", "why", "use-pnpm", "--json").out)["rule"]
     kinds = [each["kind"] for each in shown["events"] if each["kind"] in ("blocked", "allowed", "lifted")]
     assert kinds == ["blocked", "blocked", "lifted", "allowed", "blocked", "lifted", "allowed", "allowed"]
     assert not world.hook_log
@@ -83,7 +83,7 @@ def test_an_edit_that_a_rule_refuses_is_not_made_until_a_person_allows_it_once(b
 def test_an_agent_cannot_pause_brim_or_edit_its_hooks(agent: Agent) -> None:
     world = agent.world
     agent.install()
-    world.api.will(agent.shell("brim pause; brim status"), edit(agent, ".claude/settings.local.json"), Say())
+    world.api.will(agent.shell("brim pause; brim --json"), edit(agent, ".claude/settings.local.json"), Say())
     ran = agent.ask("Say hello.")
     assert ran.code == 0, ran.told
     assert not (world.home / ".brim" / "paused").exists()

@@ -148,12 +148,12 @@ def test_nothing_is_told_twice_when_a_session_goes_on(agent: Agent) -> None:
 
 
 def test_a_project_is_not_listened_to_before_it_is_trusted(agent: Agent) -> None:
-    agent.world.brim("learn", "--project", "--right", ALWAYS, "--kind", "constraint")
-    agent.world.brim("trust", "--remove", "--yes")  # as if somebody else had learned it
+    agent.world.brim("learn", "--project", ALWAYS, "--kind", "constraint")
+    agent.world.brim("rules", "trust", "--remove", "--yes")  # as if somebody else had learned it
     agent.install()
     agent.ask("Say hello.")
     assert agent.world.api.turns[-1].times(ALWAYS) == 0
-    agent.world.brim("trust", "--yes")
+    agent.world.brim("rules", "trust", "--yes")
     agent.ask("Say hello.")
     assert agent.world.api.turns[-1].times(ALWAYS) == 1
 
@@ -186,13 +186,13 @@ def test_an_agent_that_goes_in_circles_is_held_once(agent: Agent) -> None:
 
 def spent(world: World, scope: str = "project") -> int:
     """Return what the ledger says was spent, in micro-dollars."""
-    scopes = json.loads(world.brim("spend", "status", "--json").out)["scopes"]
+    scopes = json.loads(world.brim("limit", "--json").out)["scopes"]
     return next((int(each["spent"]) for each in scopes if each["scope"] == scope), 0)
 
 
 def test_a_spent_budget_holds_the_next_call_and_tells_the_agent_no_command(agent: Agent) -> None:
     agent.install()
-    agent.world.brim("spend", "limit", "project", "0.02")
+    agent.world.brim("limit", "0.02")
     agent.world.api.will(
         agent.shell("echo one >> calls.txt", tokens=100_000),
         agent.shell("echo two >> calls.txt", tokens=110_000),
@@ -213,7 +213,7 @@ def test_a_spent_budget_holds_the_next_call_and_tells_the_agent_no_command(agent
 
 def test_an_agent_that_asks_on_and_on_is_never_let_through(agent: Agent) -> None:
     agent.install()
-    agent.world.brim("spend", "limit", "project", "0")
+    agent.world.brim("limit", "0")
     agent.world.api.will(*[agent.shell(f"echo {at} >> calls.txt") for at in range(6)], Say("Wrapped up."))
     ran = agent.ask("Say hello.")
     assert not (agent.world.project / "calls.txt").exists(), ran.told
@@ -221,13 +221,13 @@ def test_an_agent_that_asks_on_and_on_is_never_let_through(agent: Agent) -> None
 
 def test_a_budget_that_was_raised_lets_the_next_call_pass(claude: Agent) -> None:
     claude.install()
-    claude.world.brim("spend", "limit", "project", "0.02")
+    claude.world.brim("limit", "0.02")
     claude.world.api.will(Say(tokens=100_000))
     claude.ask("Say hello.")
     claude.world.api.will(claude.shell("echo two >> calls.txt"), Say())
     claude.ask_again("Say hello.")
     assert not (claude.world.project / "calls.txt").exists()
-    claude.world.brim("spend", "raise", "project", "50")
+    claude.world.brim("limit", "raise", "50")
     claude.world.api.will(claude.shell("echo three >> calls.txt"), Say())
     claude.ask_again("Say hello.")
     assert (claude.world.project / "calls.txt").read_text() == "three\n"
@@ -235,7 +235,7 @@ def test_a_budget_that_was_raised_lets_the_next_call_pass(claude: Agent) -> None
 
 def test_the_ledger_and_the_program_agree_on_what_a_session_cost(claude: Agent) -> None:
     claude.install()
-    claude.world.brim("spend", "limit", "project", "100")
+    claude.world.brim("limit", "100")
     claude.world.api.will(claude.shell("echo one", tokens=100_000), Say(tokens=110_000, output_tokens=2_000))
     ran = claude.ask("Say hello.")
     said = ran.of("result")[-1]["total_cost_usd"]
@@ -245,7 +245,7 @@ def test_the_ledger_and_the_program_agree_on_what_a_session_cost(claude: Agent) 
 
 def test_what_a_session_cost_is_in_the_ledger_when_it_is_over(agent: Agent) -> None:
     agent.install()
-    agent.world.brim("spend", "limit", "project", "100")
+    agent.world.brim("limit", "100")
     agent.world.api.will(agent.shell("echo one", tokens=100_000), Say(tokens=110_000))
     agent.ask("Say hello.")
     assert spent(agent.world) > 30_000

@@ -40,7 +40,7 @@ def size(asked: Asked) -> int:
 @pytest.mark.parametrize("name", list(TOOL))
 def test_a_model_teaches_asks_and_sees_its_window(name: str, world: World) -> None:
     agent = agent_in(world, name)
-    world.brim("trust", "--yes")
+    world.brim("rules", "trust", "--yes")
     add_server(agent)
     named = TOOL[agent.name].format
     world.api.will(
@@ -69,15 +69,3 @@ def test_the_server_adds_few_tokens_to_a_session(agent: Agent) -> None:
     agent.ask("Say hello.")
     added = size(agent.world.api.turns[-1]) - before
     assert 0 < added < MOST[agent.name]
-
-
-def test_the_old_option_for_resident_hooks_installs_ordinary_ones(claude: Agent) -> None:
-    world = claude.world
-    world.learn("Never commit the files under dist/.", "--kind", "constraint")
-    world.learn("Run the tests with 'uv run pytest -x'.", "--task", "testing")
-    claude.install("--resident")
-    world.api.will(claude.shell("pytest --version || true"), Say())
-    ran = claude.ask("Say hello.", *allowed(claude))
-    assert ran.code == 0, ran.told
-    last = world.api.turns[-1]
-    assert last.times("Run the tests with 'uv run pytest -x'.") == 1

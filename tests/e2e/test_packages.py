@@ -80,7 +80,7 @@ def works(brim: str | Path, environ: Mapping[str, str]) -> None:
     """Check that the installed *brim* answers, installs itself, and is called by a hook."""
     home = Path(environ["HOME"])
     assert run(brim, "--version", environ=environ, cwd=home).startswith("brim ")
-    assert "exact" in run(brim, "count", "--model", "gpt-4o", "hello", environ=environ, cwd=home)
+    assert "exact" in run(brim, "dev", "count", "--model", "gpt-4o", "hello", environ=environ, cwd=home)
     run(brim, "init", "--agent", "claude", environ=environ, cwd=home)
     given = b'{"model": {"display_name": "Opus"}, "context_window": {"context_window_size": 200000}}'
     done = subprocess.run(

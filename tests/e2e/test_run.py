@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from brim.agents.supervise import supervised
 from brim.errors import LimitReached
+from brim.run import supervised
 from brim.spend import Raise
 from tests.e2e.agents import Agent, Codex
 from tests.e2e.conftest import agent_in

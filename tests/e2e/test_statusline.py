@@ -55,7 +55,7 @@ def test_it_shows_how_full_the_window_is_and_keeps_the_numbers_for_the_hooks(cla
 
 def test_a_spending_limit_that_is_reached_stands_there(claude: Agent) -> None:
     claude.install()
-    claude.world.brim("spend", "limit", "project", "0.02")
+    claude.world.brim("limit", "0.02")
     claude.world.api.will(Say("It is done.", tokens=100_000), Say("So it is.", tokens=110_000))
     with opened(claude) as terminal:
         terminal.wait_for("window 1,000,000")
@@ -68,7 +68,7 @@ def test_a_spending_limit_that_is_reached_stands_there(claude: Agent) -> None:
 def test_what_the_last_answer_cost_is_told_at_the_end_of_its_own_turn(claude: Agent) -> None:
     """In a terminal the answer is written down after the end of its turn is told: the hook waits for it."""
     claude.install()
-    claude.world.brim("spend", "limit", "project", "0.02")
+    claude.world.brim("limit", "0.02")
     claude.world.api.will(Say("It is done.", tokens=100_000))
     with opened(claude) as terminal:
         terminal.wait_for("window 1,000,000")

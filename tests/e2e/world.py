@@ -128,7 +128,7 @@ class World:
 
     def learn(self, text: str, *more: str) -> None:
         """Learn a rule that holds in every project."""
-        self.brim("learn", "--user", "--right", text, *more)
+        self.brim("learn", "--user", text, *more)
 
     def learn_all(self, texts: Iterable[str], **fields: Any) -> None:
         """Learn many rules at once, as they stand."""
@@ -137,7 +137,7 @@ class World:
             for number, text in enumerate(texts)
         ]
         lines = [json.dumps(each) for each in ({"format": "brim-behaviors", "version": 1}, *rules)]
-        self.brim("import", "--user", "--yes", "-", stdin="\n".join(lines) + "\n")
+        self.brim("rules", "import", "--user", "--yes", "-", stdin="\n".join(lines) + "\n")
 
 
 def _end(group: int) -> None:

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.errors import InputError, LimitReached, UnknownPrice
+from brim.figures import DOLLAR
 from brim.guard import Guard
 from brim.models import cost, lookup
-from brim.spend.money import DOLLAR
 from brim.store import open_ledger
 
 CLAUDE = "claude-opus-5-5"

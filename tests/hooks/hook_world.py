@@ -12,14 +12,36 @@ from typing import Any
 
 from brim.behaviors import Behavior
 from brim.hooks.process import main
-from brim.install.launchers import install_launcher
+from brim.install.launchers import CODE, install_launcher
 from brim.store import open_store
 from brim.store.trust import trust
 from tests.cli.conftest import Ran, run
 from tests.hooks.hook_samples import claude
 from tests.store.making import make_store
+from tests.waiting import PATIENCE
 
 RULE = "Use uv and never pip."
+
+
+PATIENT_CODE = "; ".join(
+    [
+        "import os",
+        "from brim._startup import hook, use_startup",
+        'use_startup(os.environ["BRIM_HOME"])',
+        "from brim.hooks import process",
+        f"process.SECONDS = {PATIENCE}",
+        "hook()",
+    ]
+)
+
+
+def patient(launcher: str) -> str:
+    """Give the hooks that *launcher* starts more time than any machine needs; return its path."""
+    path = Path(launcher)
+    text = path.read_text(encoding="utf-8")
+    assert CODE in text or PATIENT_CODE in text
+    path.write_text(text.replace(CODE, PATIENT_CODE), encoding="utf-8")
+    return launcher
 
 
 class World:
@@ -67,7 +89,7 @@ class World:
     ) -> subprocess.CompletedProcess[bytes]:
         """Call the launcher as an agent does."""
         sent = data if isinstance(data, bytes) else json.dumps(data).encode()
-        command = [install_launcher(str(self.home)), event, agent]
+        command = [patient(install_launcher(str(self.home))), event, agent]
         return subprocess.run(
             command, input=sent, capture_output=True, check=False, env={**self.environ, **environ}, timeout=300
         )

@@ -14,7 +14,6 @@ import pytest
 from brim.behaviors import Behavior, Edge
 from brim.errors import BrimError
 from brim.store import open_store
-from brim.store.scopes import open_scopes
 from brim.store.trust import allow
 from tests.hooks.injected import NOW, SESSION, Agent, rule
 
@@ -320,30 +319,21 @@ def test_a_broken_block_in_a_project_lifts_nothing(agent: Agent) -> None:
             agent.trust()
 
 
-def test_an_older_file_has_no_blocks_and_no_trouble(tmp_path: Path) -> None:
-    from brim.store.database import MIGRATIONS, open_database
-
-    agent = Agent(tmp_path, BRIM_HOOKS_GATE="off")
-    open_database(str(agent.home / ".brim" / "brim.db"), version=3, migrations=MIGRATIONS).close()
-    assert not bash(agent, "npm install")
-    assert not agent.log()
-
-
 # brim itself ----------------------------------------------------------------------------------------------------------
 
 LOOSENS = (
     """
 brim pause|brim pause 2h|brim ui|brim limit raise 50/day|brim limit remove|brim limit shop none|brim limit continue
-brim rules allow pnpm --once|brim rules remove pnpm|brim rules edit pnpm|brim forget pnpm|brim edit pnpm
-brim config set --user hooks.protect false|brim config unset notify|brim trust|brim trust --yes|brim trust --remove
-brim uninstall --yes|brim spend raise shop 5|brim ledger limit shop none|brim backup restore x|brim rules import x.jsonl
+brim rules allow pnpm --once|brim rules remove pnpm|brim rules edit pnpm|brim config set hooks.loops off
+brim config set --user hooks.protect false|brim config unset notify|brim rules trust|brim rules trust --yes
+brim rules trust --remove|brim uninstall --yes|brim limit raise shop 5|brim pause off 2h|brim rules import x.jsonl
 brim rules review accept b-1|brim init --hooks injection-only|brim init --hooks=injection-only
 python -m brim pause|python3.12 -I -m brim pause|/usr/bin/python3 -m brim.cli pause|uvx brim pause|uv run brim pause
 uv run python -m brim pause|uvx --from brim@latest brim pause|/opt/x/bin/brim pause|sudo brim pause|b''rim pause
 bash -c "brim pause"|echo $(brim pause)|cd / && BRIM_HOME=/x brim pause|env -u CLAUDECODE brim limit 500/day
 env -i brim limit 500/day|CLAUDECODE= brim limit --all 900|echo ' ; brim pause
 env - brim limit 500/day|sudo brim limit 500/day|doas brim limit 500/day|brim limit remove 5/day -- --help
-env -u AI_AGENT brim rules dedupe --yes|unset CLAUDECODE; brim rules review --accept 1
+env -u AI_AGENT brim rules restore|brim rules review --accept 1
 exec -c brim limit 500/day
 env -u CLAUDECODE brim learn --replaces pnpm "Use npm"
 systemd-run --user brim limit 500/day|runuser -u me -- brim limit 500/day
@@ -354,9 +344,10 @@ systemd-run --user brim limit 500/day|runuser -u me -- brim limit 500/day
 
 TIGHTENS = (
     """
-brim|brim rules|brim rules list|brim rules show pnpm|brim learn "Use uv"|brim learn --block "npm install" "Use pnpm"
-brim limit|brim limit 5/day|brim limit stop|brim config list|brim config get notify|brim trust --list|brim pause --help
-brim resume|brim pause --off|brim rules restore pnpm|brim doctor --fix|brim status --json|brim count README.md|brim init
+brim|brim rules|brim rules list|brim rules why pnpm|brim learn "Use uv"|brim learn --block "npm install" "Use pnpm"
+brim limit|brim limit 5/day|brim limit stop|brim config list|brim config get notify|brim rules trust --list
+brim pause --help|brim pause off
+brim rules restore pnpm|brim doctor --fix|brim --json|brim dev count README.md|brim init
 echo "brim pause"|grep -rn "brim pause" docs|git commit -m "brim pause"|pip install brim|python -m brimstone pause
 brim rules list | grep -i uv
 sudo brim rules|env -u CLAUDECODE brim limit|BRIM_HOME=/x brim limit --json|BRIM_HOME=/x brim rules list
@@ -467,14 +458,3 @@ def test_it_holds_where_nothing_is_stored_and_where_hooks_only_inject(tmp_path: 
     assert bash(agent, "brim pause")
     agent.learn(PNPM)
     assert bash(agent, "npm install")
-
-
-def test_what_a_user_agreed_to_before_there_were_blocks_is_still_agreed_to(agent: Agent) -> None:
-    agent.learn(rule("yarn", "Use pnpm."), scope="project")
-    agent.trust()
-    with open_scopes(str(agent.project), str(agent.home / ".brim"), trusted=True) as scopes:
-        assert not scopes.unagreed()
-        before = scopes.stores["project"].digests()
-        database = scopes.stores["project"].database
-        database.version = 3  # as a hook that meets an older file reads it
-        assert scopes.stores["project"].digests() == before

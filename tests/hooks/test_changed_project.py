@@ -73,9 +73,9 @@ def test_a_rule_that_changed_is_not_told_until_a_person_agrees(tmp_path: Path, w
     assert EVIL not in said
     assert RULE in said
     assert "1 rule of project changed since you trusted it" in said
-    shown = shop.brim("trust", "--dry-run").out
+    shown = shop.brim("rules", "trust", "--dry-run").out
     assert "changed since you trusted it" in shown
-    assert shop.brim("trust", "--yes").code == 0
+    assert shop.brim("rules", "trust", "--yes").code == 0
     after = shop.start()
     assert "changed since" not in after
     assert (EVIL if what == "text" else GOOD) in after
@@ -85,7 +85,7 @@ def test_only_what_changed_is_shown(tmp_path: Path) -> None:
     shop = Shop(tmp_path)
     with open_store(str(shop.rules)) as store:
         store.put(Behavior("p-2", "other", "directive", EVIL, scope="project"), event="learned", now=0)
-    shown = shop.brim("trust", "--dry-run").out
+    shown = shop.brim("rules", "trust", "--dry-run").out
     assert EVIL in shown
     assert GOOD not in shown
     assert GOOD in shop.start()
@@ -136,7 +136,7 @@ def test_a_rule_that_takes_the_id_of_the_users_own_is_left_out(tmp_path: Path) -
 def test_what_was_put_away_does_not_come_back_by_itself(tmp_path: Path) -> None:
     shop = Shop(tmp_path)
     before = shop.rules.read_bytes()
-    assert shop.brim("forget", "tests-first").code == 0
+    assert shop.brim("rules", "remove", "tests-first").code == 0
     assert GOOD not in shop.start()
     for part in ("-wal", "-shm"):
         Path(f"{shop.rules}{part}").unlink(missing_ok=True)
@@ -146,8 +146,14 @@ def test_what_was_put_away_does_not_come_back_by_itself(tmp_path: Path) -> None:
 
 OWN: dict[str, tuple[Callable[[Shop], object], str]] = {
     "learn": (lambda shop: shop.brim("learn", "Indent with tabs."), "Indent with tabs."),
-    "edit": (lambda shop: shop.brim("edit", "p-1", EDITOR="perl -pi -e s/plain/good/"), "Answer in good English."),
-    "remove and restore": (lambda shop: (shop.brim("forget", "p-1"), shop.brim("unforget", "p-1")), GOOD),
+    "edit": (
+        lambda shop: shop.brim("rules", "edit", "p-1", EDITOR="perl -pi -e s/plain/good/"),
+        "Answer in good English.",
+    ),
+    "remove and restore": (
+        lambda shop: (shop.brim("rules", "remove", "p-1"), shop.brim("rules", "restore", "p-1")),
+        GOOD,
+    ),
     "confirm": (lambda shop: shop.brim("feedback", "p-1", "confirmed"), GOOD),
 }
 
@@ -189,10 +195,10 @@ def test_settings_that_changed_are_not_used_until_a_person_agrees(tmp_path: Path
     assert GOOD in said
     assert "the settings of project changed since you trusted it" in said
     assert said.count("changed since") == 1
-    assert "token_budget.default: 0" in shop.brim("trust", "--dry-run").out
-    assert "changed since" in shop.brim("status").out
+    assert "token_budget.default: 0" in shop.brim("rules", "trust", "--dry-run").out
+    assert "changed since" in shop.brim().out
     assert "changed since" in shop.brim("doctor").out
-    assert shop.brim("trust", "--yes").code == 0
+    assert shop.brim("rules", "trust", "--yes").code == 0
     assert GOOD not in shop.start()
 
 
@@ -242,30 +248,13 @@ def test_the_human_is_told_once_a_session_and_the_status_line_shows_it(tmp_path:
     line = lines_for(
         json.dumps({"session_id": message["session_id"], "cwd": message["cwd"]}).encode(), shop.environ, now=0
     )
-    assert b"brim trust" in line
-    shop.brim("trust", "--yes")
+    assert b"brim rules trust" in line
+    shop.brim("rules", "trust", "--yes")
     shop.call("UserPromptSubmit", shop.message("UserPromptSubmit", prompt="tests"))
     line = lines_for(
         json.dumps({"session_id": message["session_id"], "cwd": message["cwd"]}).encode(), shop.environ, now=0
     )
-    assert b"brim trust" not in line
-
-
-def test_what_0_1_trusted_is_trusted_as_it_is_at_the_first_command_of_a_person(tmp_path: Path) -> None:
-    shop = Shop(tmp_path)
-    listed = shop.home / "trust.json"
-    known = json.loads(listed.read_text())
-    for entry in known["projects"].values():
-        del entry["settings"]
-    listed.write_text(json.dumps(known))
-    shop.sql("UPDATE behaviors SET canonical = 'Write tests.', summary = 'Tests!'")
-    assert "Tests!" in shop.start() or "Write tests." in shop.start()
-    assert shop.brim("list").code == 0
-    with open_store(str(shop.rules)) as store:
-        assert store.behaviors()[0].summary == "Tests!"
-    assert "changed since" not in shop.start()
-    shop.sql(CHANGES["text"])
-    assert EVIL not in shop.start()
+    assert b"brim rules trust" not in line
 
 
 def test_what_changes_while_a_person_reads_is_not_agreed_to(tmp_path: Path) -> None:

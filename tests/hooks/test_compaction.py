@@ -154,7 +154,7 @@ def test_the_most_used_comes_back_first_and_no_more_than_fits(sitting: Sitting) 
     assert "left these out" in heading
     assert first == "  - command: `make deploy-demo`"
     assert rest[0] == f"  - file: `src/part_{LINES + 4}.py`"
-    assert rest[-1] == "  - and 6 more: `brim lost` shows them"
+    assert rest[-1] == "  - and 6 more: `brim memory lost` shows them"
     assert len(rest) == LINES
 
 

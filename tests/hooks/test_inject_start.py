@@ -97,18 +97,12 @@ def test_a_resumed_session_has_them_already(agent: Agent) -> None:
     assert not agent.start("resume")
 
 
-def test_a_compaction_renews_the_total_unless_the_settings_say_otherwise(agent: Agent) -> None:
+def test_a_compaction_renews_the_total(agent: Agent) -> None:
     agent.learn(PYTHON)
     agent.start()
     agent.edit()
     used = agent.session().used
     assert used > 0
-    agent.configure("session: {renew_on_compaction: false}\n")
-    agent.start("compact")
-    assert agent.session().used == used
-    agent.edit()
-    assert agent.session().used == 2 * used
-    agent.configure("")
     agent.start("compact")
     assert agent.session().used == 0
 

@@ -22,12 +22,33 @@ def test_an_import_for_annotations_goes() -> None:
     )
 
 
+def test_an_import_for_the_bound_of_a_type_variable_goes() -> None:
+    assert placed("from a import B, C\nT = TypeVar('T', bound=B)\nS = TypeVar('S', B, C)") == placed(
+        "T = TypeVar('T')\nS = TypeVar('S')"
+    )
+
+
 def test_an_import_for_functions_moves_into_them() -> None:
     source = "import hashlib\nfrom a import b\nclass X:\n    def f(self):\n        'Text.'\n        return b(hashlib)\n"
     source += "def g():\n    return lambda: [b for _ in range(3)]\ndef h():\n    return 1"
-    moved = "class X:\n    def f(self):\n        'Text.'\n        from a import b\n        import hashlib\n"
+    moved = "class X:\n    def f(self):\n        'Text.'\n        import hashlib\n        from a import b\n"
     moved += "        return b(hashlib)\n"
     moved += "def g():\n    from a import b\n    return lambda: [b for _ in range(3)]\ndef h():\n    return 1"
+    assert placed(source) == ast.unparse(ast.parse(moved))
+
+
+def test_it_moves_to_the_branch_that_uses_it() -> None:
+    source = "from a import b\ndef f(x):\n    if not x:\n        return\n    if x == 1:\n        c()\n        b()\n"
+    source += "    else:\n        for y in x:\n            b(y)\ndef g(x):\n    if x:\n        b()\n    b()"
+    moved = (
+        "def f(x):\n    if not x:\n        return\n    if x == 1:\n        c()\n        from a import b\n        b()\n"
+    )
+    moved += "    else:\n        from a import b\n        for y in x:\n            b(y)\n"
+    moved += "def g(x):\n    from a import b\n    if x:\n        b()\n    b()\n"
+    source += "\ndef h():\n    try:\n        c()\n    except E:\n        b()\n"
+    source += "def i():\n    try:\n        b()\n    except E:\n        b()"
+    moved += "def h():\n    try:\n        c()\n    except E:\n        from a import b\n        b()\n"
+    moved += "def i():\n    from a import b\n    try:\n        b()\n    except E:\n        b()"
     assert placed(source) == ast.unparse(ast.parse(moved))
 
 

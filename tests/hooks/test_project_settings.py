@@ -108,7 +108,7 @@ def test_the_users_constraints_are_told_whatever_it_sets(
 def test_all_of_them_at_once(tmp_path: Path, without_file: list[set[str]]) -> None:
     settings = (
         "token_budget: {default: 0, dynamic_context: 0}\ninjection: {max_chars: 1, format: plain}\n"
-        "session: {max_tokens: 0, backoff: 1000}\nactivation: {always: 0, steps: 0, least: 1}\n"
+        "session: {max_tokens: 0, backoff: 1000}\n"
         "tiers: {full: 1, summary: 1, name_only: 1}\nmodel: unknown-model\n"
     )
     assert told(agent(tmp_path, settings)) == without_file

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +16,20 @@ import pytest
 from brim.hooks.statusline import lines_for
 from brim.spend import Raise, read_ceiling
 from brim.store import open_ledger
-from brim.store.database import APPLICATION, MIGRATIONS, statements
 from brim.store.trust import trust
 from tests.hooks.sittings import NOW, Sitting
 from tests.hooks.test_spend_gate import before, reason
-from tests.store.making import raw
 
 DAY = 86_400.0
 
 
 @pytest.fixture
-def sitting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sitting:
-    monkeypatch.setenv("TZ", "UTC")
-    return Sitting(tmp_path)
+def sitting(tmp_path: Path) -> Iterator[Sitting]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TZ", "UTC")
+        time.tzset()
+        yield Sitting(tmp_path)
+    time.tzset()
 
 
 def allow(sitting: Sitting, text: str, scope: str = "shop", *, subagent: bool = False) -> None:
@@ -205,25 +207,6 @@ def test_worktrees_of_one_repository_are_one_project(tmp_path: Path) -> None:
     os.symlink(one.project, link)
     one.environ["CLAUDE_PROJECT_DIR"] = str(link)
     assert reason(before(one))
-
-
-def test_a_limit_that_an_older_version_set_by_name_still_holds(sitting: Sitting) -> None:
-    (sitting.home / "brim.db").unlink()
-    connection = raw(sitting.home / "brim.db")
-    for number in ("0001", "0002"):
-        for statement in statements(os.path.join(MIGRATIONS, f"{number}.sql")):
-            connection.execute(statement)
-    connection.execute("INSERT INTO spend_scopes VALUES ('shop', 10000, 10000, 10000, 0, 'open', 0, 12000, 0)")
-    connection.execute(f"PRAGMA application_id = {APPLICATION}")
-    connection.execute("PRAGMA user_version = 2")
-    connection.close()
-    assert "$0.012 of $0.01" in reason(before(sitting))
-    sitting.used("m1", 1_000)
-    sitting.hook("Stop")  # which brings the file up to date
-    assert sitting.spent("shop") == 15_000
-    with sitting.ledger() as ledger:
-        assert ledger.projects() == {"shop": str(sitting.project)}
-    assert sitting.log() == ""
 
 
 def test_twenty_limits_are_one_look(sitting: Sitting) -> None:

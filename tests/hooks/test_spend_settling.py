@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,10 +14,8 @@ from brim.hooks.settlement import settle
 from brim.hooks.state import HookWorkspace
 from brim.spend import SpendMeter
 from brim.store import open_store
-from brim.store.database import VERSION, open_database
 from brim.tracking import read
 from tests.hooks.sittings import SESSION, Sitting
-from tests.store.making import raw
 
 PRICE = 3  # micro-dollars of one input token of the model that a sitting has
 
@@ -248,36 +245,3 @@ def test_however_hooks_come_the_ledger_equals_a_meter_of_the_whole(
     for event in read(sitting.transcript) if sitting.transcript.stat().st_size else ():
         meter.update(event)
     assert sitting.spent("shop") == meter.total
-
-
-def older(sitting: Sitting) -> Path:
-    """Let the user's store be one that an older brim has written."""
-    path = sitting.home / "brim.db"
-    path.unlink()
-    open_database(str(path), version=3).close()
-    return path
-
-
-def test_a_store_of_an_older_brim_is_kept_as_it_was_before_money_is_counted_in_it(sitting: Sitting) -> None:
-    path = older(sitting)
-    sitting.used("m1", 1_000)
-    sitting.hook("Stop")
-    (copy,) = (sitting.home / "backups").iterdir()
-    for each, version in ((copy, 3), (path, VERSION)):
-        with closing(raw(each)) as connection:
-            assert connection.execute("PRAGMA user_version").fetchone() == (version,)
-    assert sitting.spent("shop") == 1_000 * PRICE
-
-
-def test_a_large_store_of_an_older_brim_is_left_to_a_person(sitting: Sitting) -> None:
-    path = older(sitting)
-    with closing(raw(path)) as connection:
-        for key in "ab":  # more than a hook has time to copy
-            connection.execute("INSERT INTO meta VALUES (?, hex(zeroblob(4500000)))", (key,))
-    sitting.used("m1", 1_000)
-    sitting.hook("Stop")
-    assert not (sitting.home / "backups").exists()
-    assert "is of an older brim: 'brim upgrade' brings it up to date" in sitting.log()
-    open_store(str(path)).close()
-    sitting.hook("Stop")
-    assert sitting.spent("shop") == 1_000 * PRICE

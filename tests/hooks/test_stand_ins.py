@@ -120,7 +120,7 @@ def delete_field(value: Any) -> None:
 
 LOOKS = [
     repr,
-    lambda value: hash(value) if type(value).__eq__ is not object.__eq__ else "by identity",
+    lambda value: "by identity" if vars(object)["__eq__"] is type(value).__eq__ else hash(value),
     lambda value: list(getattr(value, "__dict__", {}).items()),
     lambda value: {name: getattr(value, name) for name in ("a", "b", "c", "d") if hasattr(value, name)},
     lambda value: repr(pickle.loads(pickle.dumps(value))),

@@ -15,7 +15,7 @@ import pytest
 import brim
 from brim._startup import startup_path
 from brim._startup.writer import write_startup
-from tests.hooks.hook_world import RULE, World
+from tests.hooks.hook_world import RULE, World, patient
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the launcher is for a POSIX shell")
 
@@ -111,7 +111,8 @@ def test_the_launcher_uses_it(without_sources: Path, world: World) -> None:
     from brim.install.launchers import STATUS_CODE, install_launcher, launcher_text
 
     sent = json.dumps(world.message("SessionStart", source="startup")).encode()
-    command = [install_launcher(str(world.home), package=str(without_sources)), "SessionStart", "claude"]
+    launcher = patient(install_launcher(str(world.home), package=str(without_sources)))
+    command = [launcher, "SessionStart", "claude"]
     done = subprocess.run(command, input=sent, capture_output=True, check=False, env=world.environ, timeout=300)
     assert RULE in done.stdout.decode()
     script = launcher_text(sys.executable, str(without_sources), home=str(world.home), code=STATUS_CODE)
@@ -167,65 +168,3 @@ def test_there_is_none_for_an_editable_install(world: World) -> None:
     path.write_bytes(b"old")
     assert write_startup(str(world.home)) == ""
     assert not path.exists()
-
-
-# Version 0.1 ------------------------------------------------------------------------------------------------------
-
-# In two parts: what was installed then names modules that have moved since.
-OLD_HOOK = "from brim." + "agents.hook import main; main()"
-OLD_STATUS = "from brim." + "agents.statusline import main; main()"
-
-
-def old_launcher(world: World, code: str) -> str:
-    """Write the script that version 0.1 installed."""
-    package = str(SOURCE.parent)
-    path = world.home / "bin" / "hook"
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(
-        f"#!/bin/sh\nBRIM_HOME=${{BRIM_HOME:-'{world.home}'}} '{sys.executable}' -I -S -c "
-        f"'import sys; sys.path.append('\"'\"'{package}'\"'\"'); {code}' \"$@\" 2>/dev/null\nexit 0\n",
-        encoding="utf-8",
-    )
-    path.chmod(0o700)
-    return str(path)
-
-
-def run_old(world: World, code: str, sent: object, *arguments: str, **environ: str) -> str:
-    done = subprocess.run(
-        [old_launcher(world, code), *arguments],
-        input=json.dumps(sent).encode(),
-        capture_output=True,
-        check=True,
-        env={**world.environ, **environ},
-        timeout=300,
-    )
-    return done.stdout.decode()
-
-
-def test_an_old_launcher_still_answers(world: World) -> None:
-    assert RULE in run_old(world, OLD_HOOK, world.message("SessionStart", source="startup"), "SessionStart", "claude")
-    assert world.log() == ""
-
-
-def test_a_hook_that_was_beside_a_server_answers_itself(world: World) -> None:
-    sent = world.message("UserPromptSubmit", prompt="run the tests", prompt_id="p-1")
-    said = run_old(world, OLD_HOOK, sent, "UserPromptSubmit", "claude", BRIM_UNLESS_RESIDENT="1")
-    assert RULE in said
-
-
-def test_old_modules_of_hooks_are_ignored(world: World) -> None:
-    (world.home / "cache").mkdir()
-    name = f"hook-{sys.implementation.cache_tag}-{sys.hexversion:08x}-SessionStart.bin"
-    (world.home / "cache" / name).write_bytes(b"old")
-    assert RULE in run_old(world, OLD_HOOK, world.message("SessionStart", source="startup"), "SessionStart", "claude")
-
-
-def test_an_old_status_line_still_draws(world: World) -> None:
-    usage = {"input_tokens": 80_000, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
-    sent = {
-        "session_id": "s",
-        "cwd": str(world.project),
-        "model": {"id": "claude-sonnet-4-5", "display_name": "Sonnet"},
-    }
-    context = {"context_window_size": 200_000, "current_usage": usage}
-    assert "40%" in run_old(world, OLD_STATUS, {**sent, "context_window": context})

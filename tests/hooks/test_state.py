@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from pathlib import Path
 
 import pytest
 
-from brim.config.retention import SESSIONS
-from brim.hooks.state import SessionState, UsageSeen, file_id, remove_old
+from brim.hooks.state import SessionState, UsageSeen, file_id
 
 
 @pytest.fixture
@@ -129,31 +127,3 @@ def test_an_id_is_a_name_only_if_it_is_harmless() -> None:
     for bad in ("", "../x", "a/b", "a.b", "é", "x" * 65, "a\x00", "\ud800"):
         assert len(file_id(bad)) == 64
         assert file_id(bad).isalnum()
-
-
-def test_old_files_are_removed_and_new_ones_stay(home: str) -> None:
-    for name in ("old", "new"):
-        state = SessionState.load(home, name)
-        state.keep("a", 1)
-        state.save()
-    now = os.stat(os.path.join(home, "state", "new.json")).st_mtime
-    for each in ("old.json", "old.lock"):
-        os.utime(os.path.join(home, "state", each), (now - SESSIONS - 9, now - SESSIONS - 9))
-    assert remove_old(home, now=now) == 2
-    assert sorted(os.listdir(os.path.join(home, "state"))) == ["new.json", "new.lock", "swept"]
-    assert remove_old(os.path.join(home, "gone"), now=now) == 0
-
-
-def test_old_files_are_looked_for_once_a_day(home: str) -> None:
-    state = SessionState.load(home, "old")
-    state.keep("a", 1)
-    state.save()
-    now = time.time()
-    assert remove_old(home, now=now) == 0
-    os.utime(state.path, (now - 2 * SESSIONS, now - 2 * SESSIONS))
-    assert remove_old(home, now=now + 3600) == 0
-    assert remove_old(home, now=now + 25 * 3600) == 1
-    assert not os.path.exists(state.path)
-    os.utime(os.path.join(home, "state", "swept"), (now + 9e6, now + 9e6))
-    assert SessionState.load(home, "new").tell_once("x")
-    assert remove_old(home, now=now + 2 * SESSIONS) == 3  # a clock that went back does not end it

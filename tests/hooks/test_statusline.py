@@ -6,6 +6,7 @@ import io
 import json
 import os
 import random
+import shlex
 import subprocess
 import sys
 import time
@@ -228,7 +229,7 @@ def test_disabled_it_remembers_nothing(environ: dict[str, str]) -> None:
 
 @pytest.mark.usefixtures("patient")
 def test_one_that_calls_brim_again_does_not_go_round_in_circles(environ: dict[str, str]) -> None:
-    chain(environ, f"{sys.executable} -I -c 'from brim.hooks.statusline import main; main()'")
+    chain(environ, f"{shlex.quote(sys.executable)} -I -c 'from brim.hooks.statusline import main; main()'")
     lines = shown(sent(), environ)
     assert len(lines) <= 2
     assert lines[-1].startswith("Sonnet 4.5")

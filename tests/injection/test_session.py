@@ -91,15 +91,6 @@ def test_what_a_new_beginning_renews(how: str, used: int, allowed: bool) -> None
     assert session.allows("long", Tier.FULL) is allowed
 
 
-def test_a_strict_total_outlives_a_compaction() -> None:
-    session = Session(renew_on_compaction=False)
-    session.charge(told(session))
-    spent = session.used
-    session.begin("compact")
-    assert session.used == spent > 0
-    assert session.allows("long", Tier.FULL)
-
-
 def test_what_goes_in_at_the_start_is_remembered_and_not_charged() -> None:
     session = Session()
     session.record(told(session))

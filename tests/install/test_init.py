@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import stat
 import subprocess
@@ -17,6 +18,7 @@ from brim.install.launchers import check_lasting
 from brim.store.trust import is_trusted
 from tests.cli.conftest import Brim
 from tests.cli.stored import behavior, remember
+from tests.hooks.hook_world import patient
 from tests.install.installed import FILES, THEIRS, alone, commands, events, file_of, tree, use
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="launchers are shell scripts here")
@@ -58,6 +60,7 @@ def test_an_installed_hook_answers(brim: Brim) -> None:
     alone(brim, "init", "--agent", "claude")
     remember(brim, behavior("rule", "constraint", "Never push to main."), scope="user")
     command = next(each for each in commands(file_of(brim)) if "SessionStart" in each)
+    patient(shlex.split(command)[0])
     given = {"session_id": "s", "hook_event_name": "SessionStart", "source": "startup", "cwd": str(brim.cwd)}
     done = subprocess.run(
         command, shell=True, input=json.dumps(given).encode(), capture_output=True, env=brim.environ, check=True
@@ -180,14 +183,18 @@ def test_the_status_line_can_be_left_alone(brim: Brim) -> None:
     assert json.loads(file_of(brim).read_text())["statusLine"]["command"] == "echo mine"
 
 
-def test_the_budget_goes_into_the_settings_and_the_environment_still_wins(brim: Brim) -> None:
+def test_the_budget_goes_into_the_settings_and_is_stronger_than_the_environment(brim: Brim) -> None:
     brim.configure(user="# mine\nmodel: gpt-4o\n")
     ran = alone(brim, "init", "--agent", "claude", "--token-budget", "1500", "--json")
     assert ran.json["token_budget"]["value"] == 1500
     assert (brim.home / ".brim/config.yaml").read_text().startswith("# mine\nmodel: gpt-4o\n")
     assert "1500" in brim("config", "get", "token_budget.default").out.replace(",", "")
-    stronger = alone(brim, "init", "--agent", "claude", "--token-budget", "9", env={"BRIM_TOKEN_BUDGET": "7"})
-    assert "BRIM_TOKEN_BUDGET is stronger" in stronger.err
+    launcher = brim.home / ".brim" / "bin" / "hook"
+    assert "BRIM_TOKEN_BUDGET" not in launcher.read_text()
+    alone(brim, "init", "--agent", "claude", "--token-budget", "9", env={"BRIM_TOKEN_BUDGET": "7"})
+    assert "BRIM_TOKEN_BUDGET='9' " in launcher.read_text()
+    alone(brim, "doctor", "--fix")
+    assert "BRIM_TOKEN_BUDGET='9' " in launcher.read_text()
 
 
 @pytest.mark.parametrize("number", ["-1", "many"])

@@ -33,7 +33,7 @@ def test_a_paused_hook_says_nothing_until_it_is_taken_back(brim: Brim) -> None:
     assert "Never push" in told(brim)
     assert brim("pause").code == 0
     assert told(brim) == ""
-    assert brim("pause", "--off").code == 0
+    assert brim("pause", "off").code == 0
     assert "Never push" in told(brim)
 
 
@@ -41,8 +41,8 @@ def test_it_says_what_changed(brim: Brim) -> None:
     assert brim("pause", "--json").json == {"paused": True, "changed": True, "file": str(brim.home / ".brim/paused")}
     assert brim("pause", "--json").json["changed"] is False
     assert "already" in brim("pause").out
-    assert brim("pause", "resume", "--json").json["paused"] is False
-    assert brim("pause", "--off", "--json").json["changed"] is False
+    assert brim("pause", "off", "--json").json["paused"] is False
+    assert brim("pause", "off", "--json").json["changed"] is False
 
 
 def test_a_pause_ends_at_its_time(brim: Brim) -> None:
@@ -56,14 +56,14 @@ def test_a_pause_ends_at_its_time(brim: Brim) -> None:
     assert "until 20" in found["text"]
     (brim.home / ".brim/paused").write_text(f"{time.time() - 1:.0f}\n")
     assert "Never push" in told(brim)
-    assert brim("pause", "--off", "--json").json["changed"] is False
+    assert brim("pause", "off", "--json").json["changed"] is False
     assert not (brim.home / ".brim/paused").exists()
 
 
 def test_a_pause_can_be_made_longer_or_endless(brim: Brim) -> None:
     assert "until 20" in brim("pause", "2h").out
     assert brim("pause", "--json").json == {"paused": True, "changed": True, "file": str(brim.home / ".brim/paused")}
-    assert (brim.home / ".brim/paused").read_bytes() == b""  # as 0.1 wrote it: until it is taken back
+    assert (brim.home / ".brim/paused").read_bytes() == b""  # until it is taken back
 
 
 @pytest.mark.parametrize("given", ["odd", "30", "0m", "-5m", "m", "1.5h", "9999d"])
@@ -76,4 +76,4 @@ def test_what_is_no_time_is_refused(brim: Brim, given: str) -> None:
 
 def test_a_folder_in_its_place_is_refused(brim: Brim) -> None:
     (brim.home / ".brim/paused").mkdir(parents=True)
-    assert brim("pause", "--off").code == 2
+    assert brim("pause", "off").code == 2

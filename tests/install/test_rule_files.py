@@ -116,7 +116,10 @@ def test_a_link_to_the_same_file_is_read_once(project: Brim) -> None:
     assert len(imported(project)["rules"]) == 1
     project("rules", "import", "--yes")
     [id] = recalled(project, "project")
-    assert [each["agent"] for each in project("rules", "show", id, "--json").json["read_by"]] == ["claude", "codex"]
+    assert [each["agent"] for each in project("rules", "why", id, "--json").json["rule"]["read_by"]] == [
+        "claude",
+        "codex",
+    ]
 
 
 def test_claude_codes_notes_on_corrections_are_read(project: Brim) -> None:

@@ -40,9 +40,9 @@ def test_folders_that_were_made_for_it_go_too(brim: Brim) -> None:
 
 def test_what_was_learned_stays(brim: Brim) -> None:
     alone(brim, "init", "--agent", "claude")
-    brim("learn", "--right", "Use uv", "--user")
+    brim("learn", "Use uv", "--user")
     alone(brim, "uninstall")
-    assert "Use uv" in brim("list").out
+    assert "Use uv" in brim("rules", "list").out
 
 
 def test_it_finds_projects_from_anywhere(brim: Brim) -> None:
@@ -96,7 +96,7 @@ def test_without_brims_folder_its_hooks_are_found(brim: Brim) -> None:
 def test_where_nothing_is_nothing_is_done(brim: Brim) -> None:
     ran = alone(brim, "uninstall")
     assert (ran.code, ran.out) == (0, "")
-    assert alone(brim, "uninstall", "--json").json == {"agents": [], "server": False, "broken": [], "dry_run": False}
+    assert alone(brim, "uninstall", "--json").json == {"agents": [], "broken": [], "dry_run": False}
     assert tree(brim.home) == {}
 
 

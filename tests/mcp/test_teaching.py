@@ -50,7 +50,7 @@ def test_a_project_that_is_not_trusted_takes_no_notes(world: World) -> None:
     untrust(str(world.project), str(world.user), now=NOW)
     told = world.call("learn", right="Use uv.")
     assert told.failed
-    assert "brim trust" in told.text
+    assert "brim rules trust" in told.text
     assert world.stored() == []
 
 

@@ -155,7 +155,7 @@ def sessions(world: World) -> None:
     for name, path in SESSIONS.items():
         world.brim("context", world.to_here(path), "--json", name=f"context of {name}")
     for name, path in SESSIONS.items():
-        world.brim("lost", world.to_here(path), "--json", name=f"lost in {name}")
+        world.brim("memory", "lost", world.to_here(path), "--json", name=f"lost in {name}")
 
 
 def histories(world: World) -> None:
@@ -165,19 +165,21 @@ def histories(world: World) -> None:
     for name, model in MODELS.items():
         for strategy in ("fifo", "sliding", "summarize", "watermark", "cap"):
             target = "120" if name == "messages" else "200"
-            options = ["--model", model, "--target", target, "--strategy", strategy, "--json"]
-            world.brim("fit", f"{name}.json", *options, name=f"fit {name} {strategy}")
-        world.brim("check", f"{name}.json", "--json", name=f"check {name}")
-        world.brim("repair", f"{name}.json", "--dry-run", "--json", name=f"repair {name}")
-    tools = ["--tools", "tools.json", "--target", "300"]
-    world.brim("fit", "agent.json", "--model", "gpt-4o", *tools, "--json", name="fit with tools")
-    world.brim("check", "broken.json", "--json", name="check broken")
-    world.brim("check", "broken.json", "--provider", "openai", "--json", name="check broken for openai")
-    world.brim("repair", "broken.json", "--json", name="repair broken")
-    world.brim("repair", "broken.json", "--restore-calls", "--json", name="repair broken, restore calls")
+            options = ["--model", model, "--tokens", target, "--strategy", strategy, "--json"]
+            world.brim("dev", "fit", f"{name}.json", *options, name=f"fit {name} {strategy}")
+        world.brim("dev", "check", f"{name}.json", "--json", name=f"check {name}")
+        world.brim("dev", "repair", f"{name}.json", "--dry-run", "--json", name=f"repair {name}")
+    tools = ["--tools", "tools.json", "--tokens", "300"]
+    world.brim("dev", "fit", "agent.json", "--model", "gpt-4o", *tools, "--json", name="fit with tools")
+    world.brim("dev", "check", "broken.json", "--json", name="check broken")
+    world.brim("dev", "check", "broken.json", "--provider", "openai", "--json", name="check broken for openai")
+    world.brim("dev", "repair", "broken.json", "--json", name="repair broken")
+    world.brim("dev", "repair", "broken.json", "--restore-calls", "--json", name="repair broken, restore calls")
     for bad in ("[]", "{}", "[1, 2]", "not JSON", "[" * 500):
-        world.brim("check", "-", "--json", stdin=bad, name=f"check {bad[:10]}")
-        world.brim("fit", "-", "--model", "gpt-4o", "--target", "50", "--json", stdin=bad, name=f"fit {bad[:10]}")
+        world.brim("dev", "check", "-", "--json", stdin=bad, name=f"check {bad[:10]}")
+        world.brim(
+            "dev", "fit", "-", "--model", "gpt-4o", "--tokens", "50", "--json", stdin=bad, name=f"fit {bad[:10]}"
+        )
 
 
 def mcp(world: World) -> None:

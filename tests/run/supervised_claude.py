@@ -3,7 +3,7 @@
 ``BIG`` fills the window, ``COST=0.5`` costs that, ``WRITE=a.py`` writes a file, ``FAIL`` is an error of the API,
 ``DIE`` ends the process, ``KILLED`` by a signal, ``ORPHAN`` too and leaves another, ``NOISE`` writes what is no JSON,
 ``PAUSE`` takes a moment, ``RETRY`` reaches its model only after some attempts, ``SLOW`` waits to be interrupted,
-``STUCK`` does not listen, ``LATE`` adds the result of an agent in the background. ``TOKENS=9000`` takes so many,
+``STUCK`` does not obey, ``LATE`` adds the result of an agent in the background. ``TOKENS=9000`` takes so many,
 ``AGENT`` in a sub-agent, and ``LONG`` works on after that until it is interrupted.
 """
 
@@ -74,12 +74,12 @@ def act(text: str, session: str, turn: int) -> float:
         sys.stdout.buffer.flush()
     if "SLOW" in text or "STUCK" in text:
         say(type="system", subtype="status", status="requesting", session_id=session)
-        for line in sys.stdin if "SLOW" in text else ():
+        for line in sys.stdin:
             log({"line": line})
-            if json.loads(line)["type"] == "control_request":
+            if "SLOW" in text and json.loads(line)["type"] == "control_request":
                 result(session, 0.0, subtype="error_during_execution", is_error=True, terminal_reason="aborted_tools")
                 sys.exit(0)
-        time.sleep(60)
+        time.sleep(300)
     for attempt in range(1, 6 if "RETRY" in text else 1):
         why = {"attempt": attempt, "max_retries": 10, "error_status": 529, "error": "overloaded"}
         say(type="system", subtype="api_retry", session_id=session, **why)

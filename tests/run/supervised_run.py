@@ -22,9 +22,7 @@ class Run:
 
     def __init__(self, brim: Brim, root: Path) -> None:
         self.brim, self.cwd = brim, brim.cwd
-        self.program = root / "claude"
-        self.program.write_text(f'#!/bin/sh\nexec {sys.executable} {supervised_claude.__file__} "$@"\n')
-        self.program.chmod(0o755)
+        self.program = program(root / "claude", supervised_claude.__file__)
         self.log, folder = root / "log", root / "sessions"
         folder.mkdir()
         self.environ = {"FAKE_LOG": str(self.log), "FAKE_FOLDER": str(folder)}

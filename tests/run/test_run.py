@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli import stored
 from tests.cli.conftest import Brim
 from tests.run import supervised_others
 from tests.run.supervised_run import Run, program
@@ -130,13 +131,13 @@ def test_nothing_may_be_spent_under_a_limit_of_nothing(run: Run) -> None:
 
 def test_what_is_spent_is_in_the_ledger_once(run: Run) -> None:
     report = run("COST=0.25 hi", "--then", "COST=0.5 more", "--scope", "shop/job", "--json").json
-    scopes = {each["scope"]: each["spent"] for each in run.brim("spend", "status", "--json").json["scopes"]}
+    scopes = {each["scope"]: each["spent"] for each in run.brim("limit", "--json").json["scopes"]}
     assert report["cost"] == 750_000
     assert scopes == {"shop": 750_000, "shop/job": 750_000}
 
 
 def test_a_limit_of_the_project_holds_too_and_is_not_begun_anew(run: Run) -> None:
-    run.brim("spend", "limit", "shop", "1")
+    stored.limit(run.brim, "shop", 1_000_000)
     assert run("COST=0.6 hi", "--scope", "shop/one", "--json").code == 0
     ran = run("COST=0.36 hi", "--then", "more", "--scope", "shop/two", "--json")
     assert (ran.code, ran.json["outcome"]) == (1, "limit")

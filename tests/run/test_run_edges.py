@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -126,9 +125,6 @@ def test_a_limit_that_cannot_be_kept_ends_the_run(codex: Run) -> None:
     ran = codex.brim("run", "--budget-usd", "1", "--json", *words, env=codex.environ)
     assert (ran.code, ran.json["outcome"], ran.json["unsent"]) == (1, "limit", ["two"])
     assert ran.json["why"].startswith("no price is known for this session, so the limit cannot be kept: put the price")
-    allowed = codex.brim("run", "--budget-usd", "1", *words, env={**codex.environ, "BRIM_SPEND_UNKNOWN_PRICE": "allow"})
-    assert (allowed.code, allowed.out) == (0, "did: one\ndid: two\n")
-    assert "plus this session: no known price" in allowed.err
     assert codex.brim("run", *words, env=codex.environ).code == 0
 
 
@@ -136,7 +132,7 @@ def test_a_limit_that_cannot_be_kept_ends_the_run(codex: Run) -> None:
 def test_whoever_cannot_be_started_is_told_what_to_do(brim: Brim, tmp_path: Path, mode: int | None, says: str) -> None:
     path = tmp_path / "claude"
     if mode is not None:
-        path.write_text(f"#!{sys.executable}\n")
+        path.write_text("#!/bin/sh\n")
         path.chmod(mode)
     ran = brim("run", "--", str(path), "-p", "x")
     assert (ran.code, ran.out) == (2, "")

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from brim.agents.supervise import supervised
 from brim.errors import LimitReached
+from brim.run import supervised
 from brim.run.sdk import SupervisedClient, line_of
 from brim.store import open_ledger
 

@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from brim.agents.supervise import RunReport, Supervisor, client_command
+from brim.run import RunReport, Supervisor, client_command
 from brim.run.purse import Purse
 from brim.run.session import Notes, SessionFiles, Tracked
 from brim.tracking.budget import ContextBudget

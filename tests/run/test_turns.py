@@ -4,7 +4,9 @@ import itertools
 
 import pytest
 
-from brim.agents.supervise.turns import (
+from brim.errors import InputError
+from brim.run.purse import read_answer
+from brim.run.turns import (
     ASK,
     COMPACT,
     CONTINUE,
@@ -16,12 +18,10 @@ from brim.agents.supervise.turns import (
     MOST_REFUSALS,
     SEND,
     TurnEnd,
+    build_continue_prompt,
     next_step,
     turn_end,
 )
-from brim.errors import InputError
-from brim.run.purse import read_answer
-from brim.run.turns import build_continue_prompt
 from brim.spend.limits import Raise
 from brim.tracking.events import End
 

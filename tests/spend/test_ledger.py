@@ -41,7 +41,7 @@ from brim.store.ledger import open_ledger
 SpendMeter()
 CostBudget(100).add(100)
 build_wrap_up_prompt(1, 2)
-with open_ledger({path!r}, migrate=False, timeout=0.15) as ledger:
+with open_ledger({path!r}, create=False, timeout=0.15) as ledger:
     ledger.limit("shop", 100)
     ledger.record("shop", "r", 100)
     assert ledger.status("shop").left == 0

@@ -96,7 +96,7 @@ def test_a_request_that_did_not_fit_does_not_keep_the_warning_from_coming() -> N
 
 @pytest.mark.parametrize(
     ("state", "then"),
-    [("open", "open"), ("asked", "open"), ("stopped", "stopped"), ("closed", "closed"), ("wrapping_up", "wrapping_up")],
+    [("open", "open"), ("asked", "open"), ("stopped", "stopped"), ("wrapping_up", "wrapping_up")],
 )
 def test_another_default_does_not_undo_what_a_person_said(state: str, then: str) -> None:
     renewed = Limit(100).replace(state=state).renewed(50)
@@ -115,8 +115,8 @@ def test_a_tenth_of_nothing_is_no_answer() -> None:
         Limit(0).replace(state="asked").answered("continue", 0)
 
 
-def test_raising_needs_a_higher_limit_and_opens_whatever_was_closed() -> None:
-    for state in ("asked", "stopped", "closed", "wrapping_up"):
+def test_raising_needs_a_higher_limit_and_opens_whatever_was_stopped() -> None:
+    for state in ("asked", "stopped", "wrapping_up"):
         raised = Limit(100).replace(state=state).answered(Raise(200), 100)
         assert (raised.given, raised.amount, raised.state) == (100, 200, "open")
     with pytest.raises(InputError, match="does not raise"):

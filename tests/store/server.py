@@ -12,10 +12,13 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
+from contextlib import suppress
 from functools import cache
 from itertools import count
 from pathlib import Path
+from typing import NoReturn
 from urllib.parse import quote
 
 import psycopg
@@ -200,27 +203,50 @@ def child_processes(parent: int) -> list[int]:
     return children
 
 
+FAILURE = "postgres-failure"
+"""The file in the run's temporary folder that says in which test PostgreSQL didn't start, and why."""
+
+
 @cache
-def _start_once() -> Server | ServerFailed:
+def running() -> Server:
+    """Return the server of this test process.
+
+    If PostgreSQL doesn't start, one test of the run fails and says why. The others that need it are skipped.
+    """
+    failure = Path(tempfile.gettempdir()) / FAILURE
+    if failure.exists():
+        end_test(failure)
     # It doesn't wait for the disk, as no test cuts the power, and stays small, as its folder may be in memory.
     settings = ("fsync=off", "shared_buffers=16MB", "max_connections=200", "min_wal_size=32MB", "max_wal_size=64MB")
     try:
         return Server(*settings)
     except (ServerFailed, OSError) as error:
-        return ServerFailed(str(error))
+        remember_failure(failure, str(error))
+    end_test(failure)
 
 
-_failures = count(1)
+def remember_failure(failure: Path, reason: str) -> None:
+    """Write *failure*, unless another process of the run was first."""
+    draft = failure.with_name(f"{FAILURE}-{os.getpid()}")
+    draft.write_text(f"{this_test()}\n{reason}", encoding="utf-8")
+    with suppress(FileExistsError):
+        failure.hardlink_to(draft)
+    draft.unlink()
 
 
-def running() -> Server:
-    """Return the server of this test process. If it failed to start, the first caller is told why."""
-    server = _start_once()
-    if isinstance(server, Server):
-        return server
-    if next(_failures) == 1:
-        raise server
-    raise ServerFailed("PostgreSQL didn't start: the first test that needed it says why")
+def end_test(failure: Path) -> NoReturn:
+    """Fail if this test found *failure*, and else skip it."""
+    import pytest  # the benchmarks use servers without it
+
+    test, _, reason = failure.read_text(encoding="utf-8").partition("\n")
+    if test == this_test():
+        pytest.fail(f"PostgreSQL didn't start, so the tests that need it are skipped.\n{reason}", pytrace=False)
+    pytest.skip(f"PostgreSQL didn't start: {test} says why")
+
+
+def this_test() -> str:
+    """Return the name of the test that runs."""
+    return os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" ")[0]
 
 
 _numbers = count(1)
@@ -233,10 +259,10 @@ def new_schema() -> str:
 
 @cache
 def _shared() -> tuple[str, str]:
-    from brim.store import open_store
+    from brim.store import open_ledger
 
     address = f"{running().url}&schema=shared"
-    open_store(address).close()
+    open_ledger(address).close()
     with psycopg.connect(running().url) as connection:
         rows = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'shared' AND tablename <> 'meta'")
         tables = ", ".join(f"shared.{name}" for (name,) in rows)

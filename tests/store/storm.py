@@ -35,7 +35,7 @@ import os, random, sys, time
 from brim.errors import LimitReached, StoreError
 from brim.store import database, open_ledger
 
-database.checked_version = database.version_of  # the file has a trigger of the test's own
+database.has_tables = database.version_of  # the file has a trigger of the test's own
 address, log, seed, ahead, most, *scopes = sys.argv[1:]
 rng, log = random.Random(int(seed)), os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 clock = (lambda: time.time() + int(ahead)) if int(ahead) else None
@@ -173,7 +173,7 @@ def storm(ledger: File | Remote, folder: Path, *, workers: int, kills: int, most
 
     A request takes *most* at most. It ends when everything that can happen has happened twenty times.
     """
-    with patch.object(database, "checked_version", database.version_of):
+    with patch.object(database, "has_tables", database.version_of):
         with open_ledger(ledger.address) as opened:
             for scope, limit in LIMITS.items():
                 opened.limit(scope, limit)

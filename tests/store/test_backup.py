@@ -112,7 +112,7 @@ def test_what_is_no_sound_backup_is_refused_and_the_file_stays(path: str, tmp_pa
     content[4096 : 4096 + 200] = b"\xff" * 200
     damaged.write_bytes(content)
     for name, words in (
-        ("newer.db", "upgrade brim"),
+        ("newer.db", "another version of brim"),
         ("foreign.db", "another program"),
         ("text.db", "damaged or not a database"),
         ("empty.db", "empty"),
@@ -125,12 +125,12 @@ def test_what_is_no_sound_backup_is_refused_and_the_file_stays(path: str, tmp_pa
     assert not os.path.exists(path + ".bak")
 
 
-def test_a_newer_file_is_not_replaced(path: str, tmp_path: Path) -> None:
+def test_a_file_of_another_version_is_not_replaced(path: str, tmp_path: Path) -> None:
     backup = create(path, str(tmp_path / "monday.db"))
     connection = raw(path)
     connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(StoreError, match="newer brim"):
+    with pytest.raises(StoreError, match="another version of brim"):
         restore(backup, path)
 
 

@@ -142,7 +142,7 @@ def test_what_sqlite_can_find_is_found(
         damage(content, random.Random(seed))
         path.write_bytes(content)
         try:
-            with open_store(str(path), migrate=False) as store:
+            with open_store(str(path), create=False) as store:
                 problems = store_problems(store)
         except StoreError:
             continue
@@ -152,7 +152,7 @@ def test_what_sqlite_can_find_is_found(
 def test_a_row_without_its_rule_is_found(made: Path, tmp_path: Path) -> None:
     path = Path(shutil.copy(made, tmp_path / "brim.db"))
     with closing(raw(path)) as connection:
-        connection.execute("INSERT INTO triggers (trigger, behavior) VALUES ('word', 999999)")
+        connection.execute("INSERT INTO triggers VALUES ('word', 999999, 100)")
     with open_store(str(path)) as store:
         assert store_problems(store) == ["triggers: a row belongs to none of behaviors"]
         store.put(behavior("new"), event="learned", now=9.0)  # that harms nothing
@@ -196,7 +196,7 @@ def test_both_files_are_checked_before_either_is_locked(made: Path, tmp_path: Pa
 
 def test_a_hook_does_not_wait_for_the_check(made: Path, tmp_path: Path) -> None:
     path = Path(shutil.copy(made, tmp_path / "brim.db"))
-    with open_store(str(path), migrate=False, timeout=0.15) as store:
+    with open_store(str(path), create=False, timeout=0.15) as store:
         asked: list[str] = []
         store.database._connection.set_trace_callback(asked.append)
         store.put(behavior("new"), event="learned", now=9.0)

@@ -99,7 +99,7 @@ def test_answers_are_kept_with_the_limit_that_followed(tmp_path: Path) -> None:
 
 def test_a_missing_ledger_is_not_made_for_a_hook(tmp_path: Path) -> None:
     with pytest.raises(StoreError) as caught:
-        open_ledger(str(tmp_path / "money.db"), migrate=False)
+        open_ledger(str(tmp_path / "money.db"), create=False)
     assert caught.value.reason == "missing"
     assert os.listdir(tmp_path) == []
 

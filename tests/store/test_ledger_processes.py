@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.store.server import running
 from tests.store.storm import MANY, File, Remote, storm
 
 
@@ -16,6 +17,8 @@ from tests.store.storm import MANY, File, Remote, storm
 def test_nothing_is_overspent_or_leaked_or_lost_when_processes_are_killed(
     tmp_path: Path, kind: type[File] | type[Remote], workers: int, kills: int
 ) -> None:
+    if kind is Remote:
+        running()  # if PostgreSQL doesn't start, one test says so
     ledger = kind(tmp_path)
     try:
         workers, kills, most = (64, 128, 100) if MANY else (workers, kills, 900)

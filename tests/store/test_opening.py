@@ -1,4 +1,4 @@
-"""Opening: what is made, what is refused, and how an older file becomes a newer one."""
+"""Opening: what is made, what is refused, and what a file of another version says."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 
 from brim.errors import StoreError
 from brim.store import open_store
-from brim.store.database import APPLICATION, MIGRATIONS, VERSION
+from brim.store.database import APPLICATION, VERSION
 from tests.store.making import behavior, raw
 from tests.store.test_project import git
 
@@ -98,12 +98,8 @@ def test_a_file_says_whose_it_is_and_of_which_version(path: Path) -> None:
     connection.close()
 
 
-def test_every_migration_up_to_the_version_is_there() -> None:
-    assert sorted(os.listdir(MIGRATIONS)) == [f"{number:04}.sql" for number in range(1, VERSION + 1)]
-
-
 def test_a_hook_makes_no_file(path: Path) -> None:
-    assert "brim learn" in refused(path, "missing", migrate=False)
+    assert "brim learn" in refused(path, "missing", create=False)
     assert "brim learn" in refused(path, "missing", readonly=True)
     assert not path.parent.exists()
 
@@ -111,7 +107,7 @@ def test_a_hook_makes_no_file(path: Path) -> None:
 def test_an_empty_file_becomes_a_store_but_not_in_a_hook(path: Path) -> None:
     path.parent.mkdir()
     path.touch()
-    refused(path, "older", migrate=False)
+    refused(path, "missing", create=False)
     made(path)
 
 
@@ -119,8 +115,8 @@ def test_an_empty_file_becomes_a_store_but_not_in_a_hook(path: Path) -> None:
 def test_what_is_no_database_is_refused_and_left_alone(path: Path, content: bytes) -> None:
     path.parent.mkdir()
     path.write_bytes(content)
-    assert "brim backup restore" in refused(path, "damaged")
-    assert "brim backup restore" in refused(path, "damaged", migrate=False)
+    assert "brim rules restore" in refused(path, "damaged")
+    assert "brim rules restore" in refused(path, "damaged", create=False)
 
 
 def test_damage_in_the_middle_is_told_when_it_is_met(path: Path) -> None:
@@ -130,8 +126,8 @@ def test_damage_in_the_middle_is_told_when_it_is_met(path: Path) -> None:
     half = len(content) // 2  # the tables stand before it, what is in them after
     content[half:] = b"\xff" * (len(content) - half)
     path.write_bytes(content)
-    store = open_store(str(path), migrate=False)
-    with pytest.raises(StoreError, match="brim backup restore"):
+    store = open_store(str(path), create=False)
+    with pytest.raises(StoreError, match="brim rules restore"):
         store.behaviors()
     assert store.check() != []
     store.close()
@@ -154,20 +150,24 @@ def test_another_programs_database_is_refused(path: Path) -> None:
     assert "another program" in refused(path, "refused")
 
 
-def test_a_newer_file_says_which_version_and_what_to_do(path: Path) -> None:
+@pytest.mark.parametrize("version", [2, 4, 99])
+def test_a_file_of_another_version_is_left_alone_and_says_what_to_do(path: Path, version: int) -> None:
     connection = raw(made(path))
-    connection.execute("PRAGMA user_version = 99")
+    connection.execute(f"PRAGMA user_version = {version}")
     connection.close()
-    message = refused(path, "newer")
-    assert "99" in message
-    assert "upgrade brim" in message
+    before = path.read_bytes()
+    for create in (True, False):
+        message = refused(path, "version", create=create)
+        assert f"version {version} of the file; this one reads {VERSION}" in message
+        assert "move the file away" in message
+    assert path.read_bytes() == before
 
 
 def test_a_file_that_git_tracks_is_refused(path: Path) -> None:
     made(path)
     git(path.parent.parent, "init")
     git(path.parent.parent, "add", "-f", ".brim/brim.db")
-    assert "git tracks it" in refused(path, "refused", migrate=False)
+    assert "git tracks it" in refused(path, "refused", create=False)
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a file away")
@@ -197,7 +197,7 @@ def test_a_file_in_use_is_busy_after_the_timeout(path: Path) -> None:
     made(path)
     other = raw(path)
     other.execute("BEGIN IMMEDIATE")
-    with open_store(str(path), migrate=False, timeout=0.05) as store:
+    with open_store(str(path), create=False, timeout=0.05) as store:
         assert store.get("b1") is not None  # readers are not in anybody's way
         with pytest.raises(StoreError, match="another process") as caught:
             store.put(behavior(), event="edited", now=2.0)
@@ -248,15 +248,15 @@ READ_ONLY = """
 import os, sys
 from brim.errors import StoreError
 from brim.store import open_store
-path, migrate = sys.argv[1], sys.argv[2] == "migrate"
-open_store(path, migrate=migrate).get("b1")  # everything is imported before the process becomes somebody else
+path, create = sys.argv[1], sys.argv[2] == "command"
+open_store(path, create=create).get("b1")  # everything is imported before the process becomes somebody else
 if os.geteuid() == 0:
     for each in (os.path.dirname(path), path):
         os.chown(each, 65534, 65534)
     os.setuid(65534)
 os.chmod(path, 0o400)
 os.chmod(os.path.dirname(path), 0o500)
-with open_store(path, migrate=migrate) as store:
+with open_store(path, create=create) as store:
     print(store.readonly, store.get("b1").name)
     try:
         with store.writing():
@@ -267,7 +267,7 @@ with open_store(path, migrate=migrate) as store:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="folders have no permissions there")
-@pytest.mark.parametrize("how", ["migrate", "hook"])
+@pytest.mark.parametrize("how", ["command", "hook"])
 def test_a_file_in_a_read_only_folder_can_be_read(how: str) -> None:
     folder = Path(tempfile.mkdtemp())  # not one of pytest's own, which only their owner can enter
     folder.chmod(0o755)

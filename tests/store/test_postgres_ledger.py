@@ -237,21 +237,21 @@ def test_an_address_that_cannot_be_right_is_an_input_error(address: str) -> None
         open_ledger(address)
 
 
-def test_nothing_is_made_without_migrate() -> None:
+def test_nothing_is_made_without_create() -> None:
     address = new_schema()
-    assert reason(address, migrate=False)[0] == "missing"
+    assert reason(address, create=False)[0] == "missing"
     open_ledger(address).close()
-    open_ledger(address, migrate=False).close()
+    open_ledger(address, create=False).close()
 
 
-def test_a_newer_schema_and_another_programs_are_refused() -> None:
+def test_a_schema_of_another_version_and_another_programs_are_refused() -> None:
     newer, other = new_schema(), new_schema()
     open_ledger(newer).close()
     with psycopg.connect(running().url, autocommit=True) as connection:
         connection.execute(f"UPDATE {newer.rpartition('=')[2]}.meta SET value = '99' WHERE key = 'version'")
         connection.execute(f"CREATE SCHEMA {other.rpartition('=')[2]}")
         connection.execute(f"CREATE TABLE {other.rpartition('=')[2]}.meta (mine text)")
-    assert reason(newer)[0] == "newer"
+    assert reason(newer)[0] == "version"
     assert reason(other)[0] in ("refused", "damaged")
 
 
@@ -267,7 +267,7 @@ def test_a_read_only_server_is_looked_at_and_not_written() -> None:
             assert caught.value.reason == "read-only"
 
 
-def test_two_places_may_migrate_at_once() -> None:
+def test_two_places_may_make_the_tables_at_once() -> None:
     address, failed = new_schema(), []
 
     def open_it() -> None:

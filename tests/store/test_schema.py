@@ -10,7 +10,6 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -19,7 +18,7 @@ import pytest
 from brim.errors import StoreError
 from brim.store import open_ledger, open_store
 from brim.store.backup import create, restore, rules_in
-from brim.store.database import APPLICATION, JOURNAL, MIGRATIONS, SCHEMA, SCHEMAS, VERSION, connect, statements
+from brim.store.database import APPLICATION, JOURNAL, RECORDED, SCHEMA, TABLES, connect, statements
 from tests.hooks.hook_world import RULE, World
 from tests.store.making import behavior, raw
 
@@ -72,11 +71,11 @@ def test_a_schema_that_the_migrations_did_not_make_is_refused(path: Path, sql: s
     written(path, sql)
     before = path.read_bytes()
     for opens in (open_store, open_ledger):
-        for migrate in (True, False):
+        for may_create in (True, False):
             with pytest.raises(StoreError) as caught:
-                opens(str(path), migrate=migrate)
+                opens(str(path), create=may_create)
             assert caught.value.reason == "damaged"
-            assert "brim backup" in str(caught.value)
+            assert "brim rules restore" in str(caught.value)
     for use in (rules_in, lambda given: create(given, f"{path}.copy"), lambda given: restore(given, f"{path}.new")):
         with pytest.raises(StoreError):
             use(str(path))
@@ -93,29 +92,17 @@ def test_a_file_that_was_refused_is_replaced_by_a_backup(path: Path, tmp_path: P
         assert [each.id for each in store.behaviors()] == ["b1"]
 
 
-def test_an_older_file_with_a_trigger_is_not_migrated(path: Path, tmp_path: Path) -> None:
-    older = tmp_path / "older.db"
-    with closing(raw(older)) as connection:
-        for statement in statements(os.path.join(MIGRATIONS, "0001.sql")):
-            connection.execute(statement)
-        connection.execute("CREATE TRIGGER t AFTER INSERT ON meta BEGIN DELETE FROM events; END")
-        connection.execute(f"PRAGMA application_id = {APPLICATION}")
-        connection.execute("PRAGMA user_version = 1")
-    with pytest.raises(StoreError, match="brim backup"):
-        open_store(str(older))
-
-
 @pytest.mark.parametrize("version", [0, -1, -(2**31)])
-def test_a_file_that_claims_to_be_older_than_any_is_not_migrated(tmp_path: Path, version: int) -> None:
+def test_a_file_that_claims_to_be_older_than_any_is_not_used(tmp_path: Path, version: int) -> None:
     older = tmp_path / "older.db"
     with closing(raw(older)) as connection:
         connection.execute(f"CREATE VIEW v AS {ENDLESS}")
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
         connection.execute(f"PRAGMA user_version = {version}")
     before = older.read_bytes()
-    for migrate in (True, False):
-        with pytest.raises(StoreError, match="brim backup"):
-            open_store(str(older), migrate=migrate)
+    for may_create in (True, False):
+        with pytest.raises(StoreError, match="brim rules restore"):
+            open_store(str(older), create=may_create)
     assert older.read_bytes() == before
 
 
@@ -184,26 +171,24 @@ def test_a_journal_is_not_read_into_a_backup_that_is_put_back(path: Path, tmp_pa
         assert store.check() == []
 
 
-def migrated() -> Iterator[tuple[Path, str]]:
-    """Yield the file of each version, and what it should hold: ``python -m tests.store.test_schema`` writes them."""
+def recorded_schema() -> str:
+    """What should be recorded of the tables: ``python -m tests.store.test_schema`` writes it."""
     with closing(sqlite3.connect(":memory:")) as connection:
-        for version in range(1, VERSION + 1):
-            for statement in statements(os.path.join(MIGRATIONS, f"{version:04}.sql")):
-                connection.execute(statement)
-            rows = [json.dumps(row) for row in connection.execute(SCHEMA)]
-            yield Path(SCHEMAS.format(version)), "[\n" + ",\n".join(rows) + "\n]\n"
+        for statement in statements(TABLES):
+            connection.execute(statement)
+        rows = [json.dumps(row) for row in connection.execute(SCHEMA)]
+    return "[\n" + ",\n".join(rows) + "\n]\n"
 
 
-def test_the_known_schemas_are_those_of_the_migrations() -> None:
-    for path, text in migrated():
-        assert path.read_text(encoding="utf-8") == text
+def test_the_recorded_schema_is_that_of_the_tables() -> None:
+    assert Path(RECORDED).read_text(encoding="utf-8") == recorded_schema()
 
 
 def test_statistics_of_sqlite_and_a_rewritten_file_are_fine(path: Path) -> None:
     with closing(raw(path)) as connection:
         connection.execute("ANALYZE")
         connection.execute("VACUUM")
-    with open_store(str(path), migrate=False) as store:
+    with open_store(str(path), create=False) as store:
         assert store.get("b1") == behavior()
 
 
@@ -224,14 +209,14 @@ def test_a_hook_goes_on_without_such_a_project(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("timeout", [0.15, 0.0])
 def test_a_query_of_an_impatient_process_ends_soon(path: Path, timeout: float) -> None:
-    with open_store(str(path), migrate=False, timeout=timeout) as store:
+    with open_store(str(path), create=False, timeout=timeout) as store:
         with pytest.raises(StoreError, match="seconds"):
             store.database.rows(ENDLESS)
         assert store.get("b1") == behavior()  # the next one has its own time
 
 
 def test_a_write_that_takes_too_long_leaves_nothing(path: Path) -> None:
-    with open_store(str(path), migrate=False, timeout=0.15) as store:
+    with open_store(str(path), create=False, timeout=0.15) as store:
         with suppress(StoreError), store.writing():
             store.put(behavior("b2"), event="learned", now=2.0)
             store.database.run(f"INSERT INTO meta SELECT i, i FROM ({ENDLESS.replace('count(*)', 'i')})")
@@ -264,7 +249,7 @@ def test_a_person_can_interrupt_a_query(path: Path) -> None:
 def test_a_text_that_brim_never_writes_is_not_read_into_memory(path: Path) -> None:
     with closing(raw(path)) as connection:
         connection.execute("UPDATE behaviors SET canonical = CAST(zeroblob(100000000) AS TEXT)")
-    with open_store(str(path), migrate=False) as store:
+    with open_store(str(path), create=False) as store:
         with pytest.raises(StoreError, match="larger than brim") as caught:
             store.behaviors()
         assert caught.value.reason == "damaged"
@@ -289,5 +274,4 @@ def test_a_connection_does_not_believe_what_it_reads(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    for file, content in migrated():
-        file.write_text(content, encoding="utf-8")
+    Path(RECORDED).write_text(recorded_schema(), encoding="utf-8")

@@ -23,8 +23,8 @@ class Places:
     def __init__(self, root: Path) -> None:
         self.project, self.user = root / "project", root / "home" / ".brim"
 
-    def open(self, *, trusted: bool = True, migrate: bool = True) -> Scopes:
-        return open_scopes(str(self.project), str(self.user), trusted=trusted, migrate=migrate)
+    def open(self, *, trusted: bool = True, create: bool = True) -> Scopes:
+        return open_scopes(str(self.project), str(self.user), trusted=trusted, create=create)
 
 
 @pytest.fixture
@@ -61,12 +61,12 @@ def test_an_untrusted_project_is_not_read_and_not_written(places: Places) -> Non
         scopes.put(behavior("mine", scope="user"), event="learned", now=1.0)
     with places.open(trusted=False) as scopes:
         assert [each.id for each in scopes.behaviors()] == ["mine"]
-        with pytest.raises(StoreError, match="brim trust"):
+        with pytest.raises(StoreError, match="brim rules trust"):
             scopes.put(behavior("b", scope="project"), event="learned", now=1.0)
 
 
 def test_a_hook_makes_no_file_of_either_scope(places: Places) -> None:
-    with places.open(migrate=False) as scopes:
+    with places.open(create=False) as scopes:
         with pytest.raises(StoreError) as caught:
             scopes.put(behavior(scope="user"), event="learned", now=1.0)
         assert caught.value.reason == "missing"
@@ -141,7 +141,7 @@ def test_uses_and_costs_are_those_of_the_file_whose_the_behavior_is(places: Plac
 def test_sessions_are_in_the_users_file(places: Places) -> None:
     with places.open() as scopes:
         scopes.put(behavior("b", scope="project"), event="learned", now=1.0)
-    with places.open(migrate=False) as scopes, pytest.raises(StoreError, match="doesn't exist yet"):
+    with places.open(create=False) as scopes, pytest.raises(StoreError, match="doesn't exist yet"):
         scopes.session("s1").__enter__()
     with places.open() as scopes:
         with scopes.session("s1") as session:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from tests.store.server import (
     copy_programs,
     installed_postgres,
     run_unprivileged,
+    running,
 )
 from tests.temporary import RUN_PREFIX, TemporaryFolder, command_line, first_usable, places_on_disk, sweep
 from tests.waiting import PATIENCE
@@ -26,14 +28,25 @@ from tests.waiting import PATIENCE
 ROOT = Path(__file__).parents[2]
 is_root = pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user runs its servers itself")
 
-FAILING = """
-from tests.store.server import ServerFailed, running
+NEEDING_IT = """
+import pytest
+from hypothesis import given, strategies
+from tests.store.server import running
 
-for _ in range(3):
-    try:
-        running()
-    except ServerFailed as error:
-        print(str(error).replace(chr(10), " "))
+@pytest.fixture
+def server():
+    return running()
+
+@given(strategies.integers())
+def test_examples(number):
+    running()
+
+def test_body():
+    running()
+
+@pytest.mark.parametrize("number", range(4))
+def test_fixture(server, number):
+    pass
 """
 
 STARTING = """
@@ -65,28 +78,44 @@ def python(code: str, place: Path, **environ: str) -> subprocess.Popen[str]:
     )
 
 
-def test_a_server_that_fails_is_tried_once_says_why_once_and_leaves_nothing(place: Path) -> None:
-    programs, home = place / "programs", place / "home"
-    for folder in (programs, home):
-        folder.mkdir()
-        folder.chmod(0o777)
+def run_tests(place: Path, *options: str, **environ: str) -> tuple[int, str]:
+    """Run tests that need PostgreSQL, with *place* as their temporary folder."""
+    shutil.copy(ROOT / "tests" / "conftest.py", place)
+    (place / "test_needing_it.py").write_text(NEEDING_IT)
+    command = [sys.executable, "-m", "pytest", "--rootdir", str(place), "-p", "no:cacheprovider", *options, str(place)]
+    environ = {**os.environ, "TMPDIR": str(place), "PYTHONPATH": str(ROOT), **environ}
+    pytest_run = subprocess.run(command, cwd=place, env=environ, capture_output=True, text=True, check=False)
+    return pytest_run.returncode, pytest_run.stdout + pytest_run.stderr
+
+
+@pytest.mark.parametrize("options", [(), ("--numprocesses", "2"), ("-k", "fixture"), ("-k", "body")])
+def test_a_server_that_fails_says_why_in_one_test_and_the_others_are_skipped(
+    place: Path, options: tuple[str, ...]
+) -> None:
+    programs = place / "programs"
+    programs.mkdir()
     initdb = programs / "initdb"
-    initdb.write_text(f"#!/bin/sh\necho tried >>'{home}/tries'\necho 'the disk is on fire' >&2\nexit 3\n")
+    initdb.write_text("#!/bin/sh\necho 'the disk is on fire' >&2\nexit 3\n")
     initdb.chmod(0o755)
-    lines = python(FAILING, home, BRIM_POSTGRES=str(programs)).communicate(timeout=PATIENCE)[0].splitlines()
-    assert ["the disk is on fire" in line for line in lines] == [True, False, False]
-    assert ["says why" in line for line in lines] == [False, True, True]
-    assert (home / "tries").read_text() == "tried\n"
-    assert list(home.glob(f"{PREFIX}*")) == []
-
-
-def test_programs_that_are_missing_are_named(place: Path) -> None:
-    lines = python(FAILING, place, BRIM_POSTGRES="/no/such/folder").communicate(timeout=PATIENCE)[0].splitlines()
-    assert "/no/such/folder/initdb" in lines[0]
+    programs.chmod(0o755)
+    code, output = run_tests(place, *options, BRIM_POSTGRES=str(programs))
+    assert code == pytest.ExitCode.TESTS_FAILED, output
+    assert output.count("the disk is on fire") == 1, output
+    assert "Traceback" not in output
+    assert "server.py" not in output
+    (counts,) = re.findall(r"(\d+) (?:failed|error)", output.splitlines()[-1])
+    assert counts == "1", output
+    assert list(place.glob(f"{RUN_PREFIX}*")) == []
     assert list(place.glob(f"{PREFIX}*")) == []
 
 
+def test_programs_that_are_missing_are_named(place: Path) -> None:
+    _, output = run_tests(place, BRIM_POSTGRES="/no/such/folder")
+    assert "/no/such/folder/initdb" in output
+
+
 def test_the_server_of_a_killed_process_is_ended_by_the_next_one(place: Path) -> None:
+    running()  # if it doesn't start, this is no test that has to say so
     killed = python(STARTING, place)
     assert killed.stdout is not None
     folder, pid = killed.stdout.readline().rsplit(maxsplit=1)
@@ -100,6 +129,7 @@ def test_the_server_of_a_killed_process_is_ended_by_the_next_one(place: Path) ->
 
 
 def test_a_server_starts_below_a_path_with_spaces(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    running()
     spaced = place / "a & b"
     spaced.mkdir()
     spaced.chmod(0o755)  # whatever the umask is

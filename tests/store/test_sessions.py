@@ -124,7 +124,7 @@ charged = 0
 for number in range(int(sys.argv[5])):
     one = Behavior(f"{name}-{number}", "use-uv", "directive", "Use uv, not pip. " * (1 + number % 3), summary="Use uv.")
     plan = ActivationTierMapper().plan([(one.id, 0.9)], {one.id: one}, budget=None)
-    with open_store(path, migrate=False, timeout=300) as store, store.session("s1", agent, max_tokens=limit) as session:
+    with open_store(path, create=False, timeout=300) as store, store.session("s1", agent, max_tokens=limit) as session:
         if int(plan.total_tokens) <= session.remaining:
             session.charge(plan)
             charged += int(plan.total_tokens)

@@ -83,7 +83,7 @@ def test_an_index_of_another_version_is_written_anew_by_the_next_command_only(pa
         with store.writing():
             store.database.run("DELETE FROM triggers")
             store.database.run("UPDATE meta SET value = 'old' WHERE key = 'index'")
-    with open_store(path, migrate=False) as store:
+    with open_store(path, create=False) as store:
         assert store.seeds({"language": ("python",)}, frozenset()) == []
     with open_store(path) as store:
         assert [node.id for node in store.seeds({"language": ("python",)}, frozenset())] == ["a"]
@@ -173,7 +173,7 @@ def test_reading_what_a_hook_reads_imports_no_tokenizer_and_nothing_heavy(path: 
     code = """if True:
         import sys
         from brim.store import open_scopes
-        with open_scopes(None, sys.argv[1], trusted=False, migrate=False, timeout=0.15) as store:
+        with open_scopes(None, sys.argv[1], trusted=False, create=False, timeout=0.15) as store:
             ids = [node.id for node in store.seeds({"language": ("python",)}, frozenset())]
             store.edges(ids), store.nodes(ids), store.get_many(ids), store.line_costs(ids, "o200k_base")
             with store.session("s1") as session:

@@ -120,7 +120,9 @@ def test_the_sliders_numbers_are_those_of_why(tab: Tab, shop: Pages) -> None:
         for tokens in (40, 20):
             slider.fill(str(tokens))
             expect(page.locator(f'#plan[data-tokens="{tokens}"]')).to_be_visible()
-            said = shop.world.json("why", "--prompt", "run the tests", "--tokens", str(tokens), code=int(tokens < 30))
+            said = shop.world.json(
+                "rules", "why", "--prompt", "run the tests", "--token-budget", str(tokens), code=int(tokens < 30)
+            )
             expect(page.locator("[data-total]")).to_have_attribute("data-total", str(said["total_tokens"]))
             shown = page.eval_on_selector_all(
                 "tr[data-rule]", "rows => rows.map(row => [row.dataset.rule, row.dataset.tier])"

@@ -44,7 +44,7 @@ def test_now_follows_live_sessions(world: World) -> None:
             if "claude-opus" in text and "reading today" not in text:
                 break
             time.sleep(0.1)
-        reading = world.json("watch", str(story.path), "--once")
+        reading = world.json("context", str(story.path))
         today = world.json("usage", "--since", "0d")
         assert "shop · The importer drops the last supplier" in text
         assert dollars(reading["cost"]) in text
@@ -58,9 +58,9 @@ def test_hooks_are_paused_and_resumed(pages: Pages) -> None:
     pages.world.brim("init", "--agent", "claude")
     assert pages.post("/pause", **{"for": "30m"}).status == 303
     assert "Resume the hooks" in pages.get("/").text
-    assert pages.world.json("status")["paused"] is True
+    assert pages.world.json()["paused"] is True
     pages.post("/pause", **{"for": "resume"})
-    assert pages.world.json("status")["paused"] is False
+    assert pages.world.json()["paused"] is False
     assert pages.post("/pause", **{"for": "soon"}).status == 400
 
 
@@ -84,10 +84,13 @@ SITUATIONS = [
 ]
 
 
+OPTIONS = {"tokens": "token-budget"}
+
+
 @pytest.mark.parametrize("given", SITUATIONS, ids=str)
 def test_the_plan_is_that_of_why(taught: World, given: dict[str, str]) -> None:
-    words = [word for name, value in given.items() for word in (f"--{name}", value)]
-    ran = json.loads(taught.brim("why", *words, "--json", code=int(given.get("tokens") == "12")))
+    words = [word for name, value in given.items() for word in (f"--{OPTIONS.get(name, name)}", value)]
+    ran = json.loads(taught.brim("rules", "why", *words, "--json", code=int(given.get("tokens") == "12")))
     with served(taught) as pages:
         query = "&".join(f"{name}={value.replace(' ', '+')}" for name, value in given.items())
         text = pages.get(f"/rules/plan?{query}").text
@@ -123,16 +126,16 @@ def test_rules_are_changed(taught: World) -> None:
         assert pages.post("/rule", action="block", rule=rule["id"], kind="run", pattern="npm install").status == 303
         assert pages.post("/rule", action="block", rule=rule["id"], kind="run", pattern="git").status == 400
         assert pages.post("/rule", action="block", rule=rule["id"], kind="run", pattern="git", sure="1").status == 303
-        now = taught.json("rules", "show", rule["id"])
+        now = taught.json("rules", "why", rule["id"])["rule"]
         assert "always" in now["canonical"]
         assert now["blocks"] == ["run npm install", "run git"]
         assert "npm install" in hook(taught, "PreToolUse", tool_name="Bash", tool_input={"command": "npm install x"})
         pages.post("/rule", action="remove", rule=rule["id"])
-        assert taught.json("rules", "show", rule["id"])["status"] == "forgotten"
+        assert taught.json("rules", "why", rule["id"])["status"] == "forgotten"
         pages.post("/rule", action="restore", rule=rule["id"])
-        assert taught.json("rules", "show", rule["id"])["status"] == "active"
+        assert taught.json("rules", "why", rule["id"])["status"] == "active"
         pages.post("/rule", action="replace", rule=rule["id"], text="In Python files, use anyio paths.")
-        assert taught.json("rules", "show", rule["id"])["status"] == "superseded"
+        assert taught.json("rules", "why", rule["id"])["status"] == "superseded"
         assert pages.post("/rule", action="odd", rule=rule["id"]).status == 400
         assert pages.post("/learn", text="").status == 400
 

@@ -89,7 +89,7 @@ def test_marks_stand_where_things_happened(played: tuple[Pages, Story]) -> None:
 def test_figures_are_those_of_the_commands(played: tuple[Pages, Story]) -> None:
     pages, story = played
     text = html.unescape(re.sub(r"<[^>]+>", "", pages.get(f"/session/{story.id}").text))
-    report, lost = pages.world.json("report", str(story.path)), pages.world.json("lost", str(story.path))
+    report, lost = pages.world.json("report", str(story.path)), pages.world.json("memory", "lost", str(story.path))
     assert dollars(report["money"]["total"]) in text
     compaction = lost["compactions"][0]
     assert f"{rounded(compaction['before'])} → {rounded(compaction['after'])}" in text

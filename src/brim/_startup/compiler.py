@@ -6,7 +6,7 @@ can be ordinary Python and a hook still loads only what it uses:
 - ``from typing import ...`` and ``from dataclasses import ...`` name the stand-ins of this package. What they don't
   support is refused here, with file and line. ``import typing`` is the real module, for reading other people's hints.
 - An import that only annotations use is left out.
-- An import that only functions use moves into these functions.
+- An import that only functions use moves into these functions, before the first use.
 """
 
 from __future__ import annotations
@@ -52,6 +52,9 @@ def compile_brim(source: str, path: str) -> tuple[CodeType, ast.Module]:
         problem = _problem(node)
         if problem:
             raise Unsupported(f"{path}:{getattr(node, 'lineno', 0)}: hooks can't use {problem}")
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "TypeVar":
+            node.args = node.args[:1]  # the bound and the constraints are for type checkers
+            node.keywords = []
         if isinstance(node, ast.ImportFrom) and node.module in STAND_INS:
             node.module = STAND_INS[node.module].__name__
             is_redirected = True
@@ -160,18 +163,45 @@ def _moved(alias: ast.alias, statement: Import, module_names: _Names, used_by: d
     if isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith("brim._startup."):
         return not users  # every hook loads the stand-ins
     for function in users:
-        _insert(function, alias, statement)
+        _insert(function.body, alias, statement)
     return True
 
 
-def _insert(function: Function, alias: ast.alias, statement: Import) -> None:
+def _insert(block: list[ast.stmt], alias: ast.alias, statement: Import) -> None:
+    """Import *alias* in *block* before its first use, in a branch if only branches use it."""
+    name = alias.asname or alias.name
+    users = [inner for inner in block if _uses(inner, name)]
+    first = users[0]
+    branches = _branches(first, name) if len(users) == 1 else []
+    for branch in branches:
+        _insert(branch, alias, statement)
+    if branches:
+        return
     if isinstance(statement, ast.ImportFrom):
         copy: Import = ast.ImportFrom(statement.module, [alias], 0)
     else:
         copy = ast.Import([alias])
-    ast.copy_location(copy, function)
-    place = 1 if ast.get_docstring(function, clean=False) is not None else 0
-    function.body.insert(place, copy)
+    block.insert(block.index(first), ast.copy_location(copy, first))
+
+
+def _branches(statement: ast.stmt, name: str) -> list[list[ast.stmt]]:
+    """Return the branches of *statement* that use *name*; none if it's used elsewhere in the statement too."""
+    if isinstance(statement, ast.If):
+        always: list[ast.AST] = [statement.test]
+        branches = [statement.body, statement.orelse]
+    elif isinstance(statement, ast.Try):
+        always = [*statement.body, *statement.orelse, *statement.finalbody]
+        always += [handler.type for handler in statement.handlers if handler.type is not None]
+        branches = [handler.body for handler in statement.handlers]
+    else:
+        return []
+    if any(_uses(node, name) for node in always):
+        return []
+    return [branch for branch in branches if any(_uses(inner, name) for inner in branch)]
+
+
+def _uses(node: ast.AST, name: str) -> bool:
+    return any(isinstance(inner, ast.Name) and inner.id == name for inner in ast.walk(node))
 
 
 def _outer_functions(tree: ast.Module) -> list[Function]:

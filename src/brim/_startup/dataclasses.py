@@ -41,7 +41,7 @@ def dataclass(cls=None, /, *, frozen=False, slots=False, kw_only=False, eq=True,
     def decorate(cls):
         fields = _collect_fields(cls, kw_only)
         cls.__dataclass_fields__ = fields
-        _add_methods(cls, fields, frozen, slots, eq, repr)
+        _add_methods(cls, fields, frozen=frozen, slots=slots, eq=eq, repr=repr)
         return _with_slots(cls, fields, frozen) if slots else cls
 
     return decorate if cls is None else decorate(cls)
@@ -100,7 +100,7 @@ def _collect_fields(cls, kw_only):
     return collected
 
 
-def _add_methods(cls, fields, frozen, slots, eq, repr):
+def _add_methods(cls, fields, *, frozen, slots, eq, repr):
     own = cls.__dict__
     methods = {"__init__": _init_method(cls, fields, frozen, slots)}
     if repr:

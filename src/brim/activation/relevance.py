@@ -171,11 +171,9 @@ def standing(index: Index, told: Collection[str] = ()) -> list[tuple[Node, int]]
     These are the constraints and rules of *index* without a declared condition, unless the words of a rule that isn't a
     constraint speak of one.
     """
-    found = index.postings((ANYWHERE,)).get(ANYWHERE)
-    # An index that an older brim wrote has no term for them, and no inferred conditions.
-    weights = dict(found or index.postings((ALWAYS,)).get(ALWAYS, ()))
+    weights = dict(index.postings((ANYWHERE,)).get(ANYWHERE, ()))
     nodes = index.nodes([id for id in weights if id not in told])
-    return [(node, weights[node.id]) for node in nodes if found or not node.inferred]
+    return [(node, weights[node.id]) for node in nodes]
 
 
 def relevant(index: Index, context: Context) -> list[tuple[Node, Relevance]]:

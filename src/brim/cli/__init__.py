@@ -16,79 +16,72 @@ from importlib import import_module
 
 from brim import __version__
 from brim.cli.options import Command, add_json
-from brim.cli.output import end_with_reader, note, prepare_output
+from brim.cli.output import end_with_reader, note, prepare_output, say_json
 from brim.errors import BrimError, PersonNeeded
 
-SHOWN = {
-    "everyday": {
-        "init": ("setup.init", "Add brim to your agents, or bring it up to date."),
-        "report": ("report.report", "Show what past sessions lost, cost and wasted."),
-        "context": ("context.context", "Show what fills the window of the current session."),
-        "watch": ("watch.watch", "Follow how full the window is, live."),
-        "usage": ("usage.usage", "Add up tokens and cost of your agents' sessions."),
-        "lost": ("memory.lost", "Show what compactions dropped."),
-        "limit": ("limit.limit", "Limit what agents may spend, and see what is spent."),
-        "learn": ("learn.learn", "Teach your agents a rule."),
-        "rules": ("rules.listing", "List, show, edit, share and check rules."),
-        "why": ("why.why", "Show what an agent would be told here, and why."),
-        "ui": ("servers.ui", "See sessions, rules and money in the browser."),
-        "run": ("run.run", "Run an agent under supervision: gauge, compaction, limit."),
-    },
-    "setup": {
-        "doctor": ("setup.doctor", "Check what is installed, and whether it works."),
-        "uninstall": ("setup.uninstall", "Remove brim from your agents."),
-        "pause": ("setup.pause", "Silence every hook for a while."),
-        "resume": ("setup.resume", "End the pause."),
-        "trust": ("setup.trust", "Let agents use this project's rules and settings."),
-        "config": ("config.config", "Show and change settings, each with its source."),
-    },
-    "builders": {
-        "count": ("count.count", "Count the tokens of text, files or folders."),
-        "fit": ("history.fit", "Make a history fit a number of tokens."),
-        "check": ("history.check", "Check whether a provider would accept a history."),
-        "repair": ("history.repair", "Make a broken history valid again."),
-        "window": ("window.window", "Show how a model's window is divided."),
-        "models": ("window.models", "Search and compare models."),
-    },
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+LISTED = {
+    "init": ("setup.init", "Add brim to your agents, or bring it up to date."),
+    "uninstall": ("setup.uninstall", "Remove brim from your agents."),
+    "doctor": ("setup.doctor", "Check what is installed, and whether it works."),
+    "report": ("report.report", "Show what past sessions lost, cost and wasted."),
+    "usage": ("usage.usage", "Add up tokens and cost of your agents' sessions."),
+    "context": ("context.context", "Show what fills the window of a session."),
+    "memory": ("memory.memory", "Show what survives a compaction, and what was lost."),
+    "limit": ("limit.limit", "Limit what agents may spend, and see what is spent."),
+    "learn": ("learn.learn", "Teach your agents a rule."),
+    "rules": ("rules.listing", "List, explain, edit, import and audit rules."),
+    "ui": ("servers.ui", "See sessions, rules and money in the browser."),
+    "run": ("run.run", "Run an agent under supervision: gauge, compaction, limit."),
+    "config": ("config.config", "Show and change settings, each with its source."),
+    "pause": ("setup.pause", "Silence every hook for a while."),
 }
 """The commands in ``brim --help``: where each is in ``brim.cli.commands``, and what it does."""
 
-HIDDEN = {
-    # The same with another name, most of them of 0.1.
-    "rules.listing": "rules list, list",
-    "rules.show": "rules show, show",
-    "rules.remove": "rules remove, forget",
-    "rules.restore": "rules restore, unforget",
-    "rules.allow": "rules allow",
-    "review.review": "rules review, review",
-    "learn.edit": "rules edit, edit",
-    "review.merge": "rules merge, merge",
-    "review.dedupe": "rules dedupe, dedupe",
-    "rule_files.export": "rules export, export",
-    "store.check": "rules check, validate",
-    "limit.ledger": "ledger, spend",
-    "memory.memory": "memory, scratch",
-    "window.window": "budget",
-    # For scripts, hooks and rare needs.
-    "config.completion": "completion",
-    "setup.upgrade": "upgrade",
-    "servers.mcp": "mcp",
-    "memory.compact_prompt": "compact-prompt",
-    "rule_files.import_": "rules import",
-    "rule_files.import_file": "import",
-    "rule_files.import_floop": "import-floop",
-    "rule_files.import_rules": "import-rules",
-    "status.status": "status",
-    "statusline.statusline": "statusline",
-    "store.backup": "backup",
-    "why.activate": "activate",
-    "why.prompt": "prompt",
-    "window.assemble": "assemble",
+RULES = {
+    "list": "rules.listing",
+    "why": "why.why",
+    "edit": "learn.edit",
+    "remove": "rules.remove",
+    "restore": "rules.restore",
+    "review": "review.review",
+    "trust": "setup.trust",
+    "allow": "rules.allow",
+    "import": "rule_files.import_",
+    "audit": "audit.audit",
 }
-"""The other commands: their place, and their names."""
+"""The commands in ``brim rules``."""
 
-COMMANDS = {name: place for group in SHOWN.values() for name, (place, _) in group.items()} | {
-    name: place for place, names in HIDDEN.items() for name in names.split(", ")
+DEV = {
+    "count": ("count.count", "Count the tokens of text, files or folders."),
+    "fit": ("history.fit", "Make a history fit a number of tokens."),
+    "check": ("history.check", "Check whether a provider would accept a history."),
+    "repair": ("history.repair", "Make a broken history valid again."),
+    "window": ("window.window", "Show how a model's window is divided."),
+    "models": ("window.models", "Search and compare models."),
+    "activate": ("why.activate", "Print what a session's agent should be told now."),
+    "prompt": ("why.prompt", "Print the rules for a system prompt."),
+}
+"""The commands in ``brim dev``, for people who build agents."""
+
+UNLISTED = {
+    "upgrade": "setup.init",
+    "activate": "why.activate",
+    "prompt": "why.prompt",
+    "mcp": "servers.mcp",
+    "statusline": "statusline.statusline",
+    "completion": "config.completion",
+}
+"""Commands that agents, shells and scripts call."""
+
+COMMANDS = {
+    **{name: place for name, (place, _) in LISTED.items()},
+    **{f"rules {name}": place for name, place in RULES.items()},
+    **{f"dev {name}": place for name, (place, _) in DEV.items()},
+    **UNLISTED,
 }
 """Where each command is: a module of ``brim.cli.commands``, and its name there."""
 
@@ -125,10 +118,13 @@ def main() -> None:
 
 def _run(words: list[str]) -> int:
     if words in ([], ["--json"]):
-        return load("status").run(argparse.Namespace(as_json=bool(words)))
-    name = " ".join(words[:2]) if " ".join(words[:2]) in COMMANDS else words[0]
+        return load_place("status.status").run(argparse.Namespace(as_json=bool(words)))
+    if words[0] == "help":
+        words = [*words[1:], "--help"]
+    two_words = " ".join(words[:2])
+    name = two_words if two_words in COMMANDS else words[0]
     if name not in COMMANDS:
-        return _overview(words)
+        return _overview_of_dev(words[1:]) if name == "dev" else _overview(words)
     rest = words[len(name.split()) :]
     # No option begins with a digit: the command says what is wrong with "-5/day".
     amounts = [word for word in rest if re.match(r"-\d(?![\d.]*$)", word)]
@@ -142,36 +138,67 @@ def _run(words: list[str]) -> int:
 
 def load(name: str) -> Command:
     """Return the command *name*, imported now."""
-    module, _, attribute = COMMANDS[name].partition(".")
+    return load_place(COMMANDS[name])
+
+
+def load_place(place: str) -> Command:
+    """Return the command at *place*: a module of ``brim.cli.commands``, and its name there."""
+    module, _, attribute = place.partition(".")
     command: Command = getattr(import_module(f"brim.cli.commands.{module}"), attribute)
     return command
 
 
 def _overview(words: list[str]) -> int:
     """Answer ``brim --help``, ``--version`` and what is not a command."""
-    groups = "\n".join(
-        f"{group}:\n" + "".join(f"    {name:<12}{summary}\n" for name, (_, summary) in commands.items())
-        for group, commands in SHOWN.items()
-    )
     parser = argparse.ArgumentParser(
         prog="brim",
         usage="brim [COMMAND] [--json]",
-        description=f"Fill the context window to the brim, never over.\n\n{groups}",
-        epilog="'brim' alone shows where things stand. 'brim COMMAND --help' explains a command.\n\n"
-        "Example: brim learn 'Use pnpm, not npm'",
+        description=f"Fill the context window to the brim, never over.\n\n{_rows(LISTED)}",
+        epilog="'brim' alone shows where things stand. 'brim COMMAND --help' explains a command. 'brim dev' has the\n"
+        "tools for people who build agents.\n\nExample: brim learn 'Use pnpm, not npm'",
         formatter_class=_Help,
     )
     parser.add_argument("-V", "--version", action="version", version=f"brim {__version__}")
     add_json(parser)
     if not words[0].startswith("-"):
-        from difflib import get_close_matches
-
-        near = get_close_matches(words[0], [name for name in COMMANDS if " " not in name], 1)
-        hint = f" Did you mean '{near[0]}'?" if near else " 'brim --help' lists the commands."
-        note(f"no command {words[0]!r}.{hint}")
-        return 2
+        return _unknown(words[0], [name for name in COMMANDS if " " not in name], "brim")
     parser.parse_args(words)
     parser.print_usage(sys.stderr)
+    return 2
+
+
+def _overview_of_dev(words: list[str]) -> int:
+    """Answer ``brim dev``, ``brim dev --help`` and what is not a command of it."""
+    if words and not words[0].startswith("-"):
+        return _unknown(words[0], list(DEV), "brim dev")
+    parser = argparse.ArgumentParser(
+        prog="brim dev",
+        usage="brim dev COMMAND",
+        description=f"Tools for people who build agents.\n\n{_rows(DEV)}",
+        epilog="Example: brim dev count README.md --model gpt-4o",
+        formatter_class=_Help,
+    )
+    add_json(parser)
+    if vars(parser.parse_args(words))["as_json"]:
+        say_json({"commands": {name: summary for name, (_, summary) in DEV.items()}})
+        return 0
+    parser.print_help()
+    return 0
+
+
+def _rows(commands: Mapping[str, tuple[str, str]]) -> str:
+    """Return the lines of *commands* in an overview."""
+    rows = [f"    {name:<12}{summary}\n" for name, (_, summary) in commands.items()]
+    return f"commands:\n{''.join(rows)}"
+
+
+def _unknown(word: str, names: Sequence[str], parent: str) -> int:
+    """Say that *word* isn't a command, and which one of *names* may be meant."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, names, 1)
+    hint = f"Did you mean '{parent} {near[0]}'?" if near else f"'{parent} --help' lists the commands."
+    note(f"no command '{parent} {word}'. {hint}")
     return 2
 
 
@@ -179,14 +206,14 @@ def _whole_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands with all options, for completion."""
     parser = argparse.ArgumentParser(prog="brim")
     parser.add_argument("-V", "--version", action="version", version=f"brim {__version__}")
-    commands = parser.add_subparsers()
-    rules = commands.add_parser("rules").add_subparsers()
+    top = parser.add_subparsers()
+    groups = {name: top.add_parser(name).add_subparsers() for name in ("rules", "dev")}
     for name in COMMANDS:
-        if name != "rules":
-            inside, sub = (rules, name.removeprefix("rules ")) if " " in name else (commands, name)
-            added = inside.add_parser(sub)
+        group, _, command = name.rpartition(" ")
+        if name not in groups:
+            completed = (groups[group] if group else top).add_parser(command)
             for add in load(name).options:
-                add(added)
+                add(completed)
     return parser
 
 

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from signal import SIGTERM, signal
 from typing import Self
 
-from brim.cli.output import age, counted, cut, dollars, note, paint, printable, symbols, terminal_width, width_of
+from brim.cli.output import age, counted, cut, dollars, note, paint, printable, symbols, width_of
 from brim.figures import bar, column, percent
 from brim.install.agents import NAMES
 from brim.report.watch import UNTOLD, Reading
@@ -214,16 +214,16 @@ def _cut(text: str, width: int) -> str:
 class View:
     """Shows every state that differs from the one before: drawn in place on a terminal, else as a line.
 
-    With *as_json* it is an object on one line. With *once* there is only the state at the end. Warnings go to standard
-    error.
+    With *as_json* it is an object on one line. Warnings go to standard error.
     """
 
-    def __init__(self, *, as_json: bool, once: bool) -> None:
-        self._as_json, self._once = as_json, once
-        on_screen = not (as_json or once) and sys.stdout is not None and sys.stdout.isatty()
+    def __init__(self, *, as_json: bool) -> None:
+        self._as_json = as_json
+        on_screen = not as_json and sys.stdout is not None and sys.stdout.isatty()
         self._screen = Screen() if on_screen else None
         self._shown: Reading = {}
-        self._line, self._drawn_at = "", 0.0
+        self._line = ""
+        self._drawn_at = 0.0
 
     def __enter__(self) -> Self:
         if self._screen:
@@ -250,11 +250,6 @@ class View:
         """Show the last state, and leave it there."""
         if self._screen:
             self._screen.draw(draw(reading, min(MOST_COLUMNS, size().columns)))
-        elif self._once and self._as_json:
-            self._say(reading)
-        elif self._once:
-            for line in draw(reading, terminal_width()):
-                print(line.rstrip())
 
     def _say(self, reading: Reading) -> None:
         line = json.dumps(reading) if self._as_json else one_line(reading)

@@ -11,7 +11,7 @@ import sys
 from contextlib import suppress
 from functools import cached_property
 
-from brim.cli.output import home_path, note
+from brim.cli.output import note
 from brim.config.places import agents_environment
 from brim.errors import BrimError, InputError, PersonNeeded
 from brim.record import Record
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
     from brim.activation.context import Context
     from brim.config import Config
-    from brim.store.database import Database
-    from brim.store.ledger import StoredLedger
-    from brim.store.scopes import Scopes
 
     Adder = Callable[[ArgumentParser], object]
 
@@ -139,36 +136,16 @@ def values_by_key(option: str, given: Iterable[str] | None) -> dict[str, list[st
 
 
 class _Here(Workspace):
-    """A person's workspace, which warns of ignored settings and says when a store was brought up to date."""
+    """A person's workspace, which warns of ignored settings."""
 
     @cached_property
     def config(self) -> Config:
         found: Config = Workspace.config.func(self)  # type: ignore[attr-defined] # a cached property
-        removed = {key: f"{where}: {key} is no longer a setting" for key, where in found.removed.items()}
-        ignored = {key: f"{where}: a project's file can't set {key} like this" for key, where in found.ignored.items()}
-        for key, what in {**removed, **ignored}.items():
+        for key, where in found.ignored.items():
             if key not in _warned:
                 _warned.add(key)
-                note(f"{what}, so it's ignored; remove it")
+                note(f"{where}: a project's file can't set {key} like this, so it's ignored; remove it")
         return found
-
-    def open(self, *, migrate: bool | None = None) -> Scopes:
-        found = super().open(migrate=migrate)
-        for store in found.stores.values():
-            tell_kept(store.database)
-        return found
-
-    def open_ledger(self, clock: Callable[[], float] | None = None, *, store: str = "") -> StoredLedger:
-        found = super().open_ledger(clock, store=store)
-        if not store:
-            tell_kept(found.database)
-        return found
-
-
-def tell_kept(database: Database) -> None:
-    """Say where the old copy of *database* is, if it has just been brought up to date."""
-    if database.kept:
-        note(home_path(f"{database.path} was brought up to date; as it was, it's kept in {database.kept}"))
 
 
 _warned: set[str] = set()
@@ -212,34 +189,14 @@ def complete_model(prefix: str, **_: object) -> list[str]:
     return [model.name for model in models(f"{prefix}*")][:200]
 
 
-def tokens(help: str, type: Any = None) -> Adder:
-    """Return a function that adds ``--tokens``, a token budget; its old name is ``--token-budget``."""
-    return option("--tokens", "--token-budget", dest="token_budget", type=type, metavar="N", help=help)
-
-
-def planning(budget: str) -> Adder:
-    """Return a function that adds the options of a plan; *budget* is the help of ``--tokens``."""
-
-    def add(parser: ArgumentParser) -> None:
-        from argparse import BooleanOptionalAction
-
-        about: Any = parser.add_argument_group("the plan", "these override the settings of the same names")
-        tokens(budget)(about)
-        add_model(about)
-        about.add_argument("--fill", action=BooleanOptionalAction, help="whether to fill spare budget with more detail")
-        about.add_argument("--max-chars", metavar="N", help="characters that the text may have: a second limit")
-
-    return add
+def token_budget(help: str, type: Any = None) -> Adder:
+    """Return a function that adds ``--token-budget``."""
+    return option("--token-budget", type=type, metavar="N", help=help)
 
 
 def planning_flags(options: Namespace, budget_key: str) -> dict[str, object]:
-    """Return the options of ``planning`` by setting; ``--tokens`` sets *budget_key*."""
-    return {
-        budget_key: options.token_budget,
-        "model": options.model,
-        "injection.fill": options.fill,
-        "injection.max_chars": options.max_chars,
-    }
+    """Return the options of a plan by setting; ``--token-budget`` sets *budget_key*."""
+    return {budget_key: options.token_budget, "model": options.model}
 
 
 # Rules ----------------------------------------------------------------------------------------------------------
@@ -269,11 +226,14 @@ def tell_trust(workspace: Workspace) -> None:
     """Warn if agents don't hear this project's rules, or not all of them."""
     stored = workspace.project and os.path.exists(os.path.join(workspace.project, ".brim", "brim.db"))
     if stored and not workspace.trusted:
-        note("this project isn't trusted, so agents don't hear its rules: see 'brim trust'")
+        note("this project isn't trusted, so agents don't hear its rules: see 'brim rules trust'")
     elif stored:
-        with workspace.open(migrate=False) as scopes:
+        with workspace.open(create=False) as scopes:
             if changes := workspace.changes_of(scopes):
                 note(changes)
+
+
+_NARGS = {(False, False): None, (False, True): "?", (True, False): "+", (True, True): "*"}
 
 
 def rule(name: str = "id", *, metavar: str = "RULE", several: bool = False, optional: bool = False) -> Adder:
@@ -281,7 +241,7 @@ def rule(name: str = "id", *, metavar: str = "RULE", several: bool = False, opti
     return option(
         name,
         metavar=metavar,
-        nargs="+" if several else "?" if optional else None,
+        nargs=_NARGS[several, optional],
         help="its id, or a part of its name or text that no other rule has",
         completer=complete_rule,
     )
@@ -304,9 +264,6 @@ def add_situation(parser: ArgumentParser) -> None:
     about.add_argument("--file", action="append", metavar="FILE", help="file that is worked on; may be repeated")
     about.add_argument("--task", metavar="TASK", help="such as testing (default: from the prompt)")
     about.add_argument("--language", metavar="NAME", help="such as python (default: from the file)")
-    about.add_argument("--environment", metavar="NAME", help="such as ci (default: ci if CI is set)")
-    about.add_argument("--project-type", metavar="NAME", help="default: from the files in the project's folder")
-    about.add_argument("--branch", metavar="NAME", help="default: the one that is checked out")
     about.add_argument("--prompt", default="", metavar="TEXT", help="what the person typed; - is standard input")
     about.add_argument("--command", default="", metavar="TEXT", help="shell command that is about to run")
     about.add_argument("--set", action="append", metavar="KEY=VALUE", help="a condition of your own; may be repeated")
@@ -316,7 +273,6 @@ def situation_of(options: Namespace, workspace: Workspace) -> Context:
     """Return the situation that the options describe, completed from the project and the environment."""
     from brim.activation.context import Context
 
-    given = {name: value for name in ("environment", "project_type", "branch") if (value := getattr(options, name))}
     return Context(
         file=options.file,
         task=options.task,
@@ -324,7 +280,7 @@ def situation_of(options: Namespace, workspace: Workspace) -> Context:
         prompt=text_of(options.prompt),
         command=options.command,
         custom=values_by_key("--set", options.set),
-        **{**workspace.surroundings, **given},
+        **workspace.surroundings,
     )
 
 

@@ -1,4 +1,4 @@
-"""How long brim keeps what it writes. Hooks that tidy up and ``brim doctor --prune`` go by these numbers.
+"""How long brim keeps what it writes. Hooks that tidy up go by these numbers.
 
 ``docs/retention.md`` has them as a table.
 """
@@ -23,16 +23,13 @@ USE_DAYS = 90
 """When a rule was told, beyond how often: the default of ``keep.uses``."""
 
 COPIES = 90 * DAY
-"""A store that ``brim backup restore`` replaced."""
+"""A store that ``brim rules restore`` replaced."""
 
 UNFINISHED = 60.0
 """A file that a killed process was writing."""
 
 NEWEST_COPIES, OTHER_COPIES = 3, 6
-"""Copies of a project's store: the newest, and others with rules that newer ones lack, the most first.
-
-Of a store before it was brought up to date: the newest.
-"""
+"""Copies of a project's store: the newest, and others with rules that newer ones lack, the most first."""
 
 LARGEST_LOG = 256 * 1024
 """Bytes after which ``hook.log`` becomes ``hook.log.1``, replacing the one before it."""

@@ -1,4 +1,4 @@
-"""Declares every setting once: its type, limits and default. Former settings are listed, too.
+"""Declares every setting once: its type, limits and default.
 
 Other packages have the same defaults for callers without a configuration. Each setting's environment variable is
 ``BRIM_`` and its key in capitals, unless another one is named here.
@@ -158,9 +158,13 @@ UNLIMITED = "unlimited"
 
 
 _SHARE: dict[str, Any] = {"least": 0, "most": 1}
-_BUDGET: dict[str, Any] = {"least": 0, "option": "--tokens", "none": UNLIMITED, "lowers": True}
-_START = ("BRIM_TOKEN_BUDGET", "FLOOP_TOKEN_BUDGET")
-_DYNAMIC = ("BRIM_TOKEN_BUDGET_DYNAMIC", "FLOOP_TOKEN_BUDGET_DYNAMIC")
+_BUDGET: dict[str, Any] = {"least": 0, "option": "--token-budget", "none": UNLIMITED, "lowers": True}
+_START = ("BRIM_TOKEN_BUDGET", "BRIM_TOKEN_BUDGET_DEFAULT", "FLOOP_TOKEN_BUDGET")
+_DYNAMIC = (
+    "BRIM_TOKEN_BUDGET_DYNAMIC",
+    "BRIM_TOKEN_BUDGET_DYNAMIC_CONTEXT",
+    "FLOOP_TOKEN_BUDGET_DYNAMIC",
+)
 
 # A table: key, kind, default, help, and what it may be.
 # fmt: off
@@ -169,7 +173,7 @@ SETTINGS = (
     Setting("mode", "text", "auto", "how to count", choices=MODES, never=("api",)),
     Setting("models", "mapping", {}, "models to add, or fields of known models to override", from_env=()),
     Setting("token_budget.default", "whole", 2_000,
-            "tokens for the start of a session, and for 'brim why'; 0 is off", from_env=_START, **_BUDGET),
+            "tokens for the start of a session, and for 'brim rules why'; 0 is off", from_env=_START, **_BUDGET),
     Setting("token_budget.dynamic_context", "whole", 500,
             "tokens for each later injection; 0 is off", from_env=_DYNAMIC, **_BUDGET),
     Setting("session.max_tokens", "whole", 3_000, "tokens that all injections of a session may take together",
@@ -179,8 +183,6 @@ SETTINGS = (
             none=UNLIMITED, follows="token_budget.dynamic_context", least=0, yours=True),
     Setting("session.backoff", "whole", 5,
             "prompts until a rule is told again; twice as many before the third time, and so on", least=0, yours=True),
-    Setting("session.renew_on_compaction", "flag", True, "whether a compaction starts the total and the backoff over",
-            yours=True),
     Setting("tiers.full", "number", 0.7, "activation from which a rule is told in full", **_SHARE),
     Setting("tiers.summary", "number", 0.3, "activation from which its summary is told", **_SHARE),
     Setting("tiers.name_only", "number", 0.1, "activation from which its name is told", **_SHARE),
@@ -207,17 +209,15 @@ SETTINGS = (
     Setting("spend.limit", "number", None, "USD that a project may spend in total, if 'brim limit' hasn't set a limit",
             least=0, most=1e9, none=UNLIMITED, lowers=True),
     Setting("spend.warn", "number", 0.8, "share of a limit from which to warn", lowers=True, **_SHARE),
-    Setting("spend.unknown_price", "text", "refuse", "what to do with a request whose price is unknown",
-            choices=("refuse", "allow"), lowers=True),
     Setting("project.id", "text", None, "what this project is called in a shared store (default: its git remote)",
             none="none"),
     Setting("notify", "text", None, "command to run at 80% of a limit and at the limit; $BRIM_TEXT says which",
             from_env=(), none="off", yours=True),
     Setting("keep.memory", "whole", MEMORY_DAYS,
-            "days to keep the memory of ended sessions in .context/, for 'brim doctor --prune'",
+            "days to keep the memory of ended sessions in .context/",
             none="forever", least=1, yours=True),
     Setting("keep.uses", "whole", USE_DAYS,
-            "days to keep the times at which rules were told, for 'brim doctor --prune'; the counts stay",
+            "days to keep the times at which rules were told; the counts stay",
             none="forever", least=1, yours=True),
     Setting("memory.max_working_memory_tokens", "whole", 100_000, "most tokens of the whole request and the response",
             least=0),
@@ -240,14 +240,3 @@ ORDERED = (
     ("window.response_reserve_max", "window.response_reserve_min"),
 )
 """Pairs of which the first is never less than the second, whichever files they come from."""
-
-REMOVED = frozenset(
-    f"activation.{name}"
-    for name in (
-        *("seed_floor", "one_condition", "two_conditions", "three_conditions", "further_condition"),
-        *("base_floor", "base_range", "never_used", "use_factor", "use_offset", "least_hours"),
-        *("spread", "decay", "edge_fading", "inhibition_breadth", "inhibition_strength"),
-        *("sigmoid_gain", "sigmoid_center"),
-    )
-)
-"""Settings of earlier versions. They are ignored with a warning, not refused as unknown."""

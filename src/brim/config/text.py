@@ -16,8 +16,7 @@ from typing import Any
 import yaml
 
 from brim.config.places import config_paths
-from brim.config.settings import REMOVED, SETTINGS
-from brim.config.values import Config, load
+from brim.config.values import KNOWN, Config, load
 from brim.errors import BrimError, ConfigError, InputError
 
 LARGEST_FILE = 1 << 16
@@ -49,7 +48,6 @@ class Loader(_FASTEST):  # type: ignore[misc] # which of two it is depends on ho
 _NUMBER_TAGS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 _KEY_TAGS = ("tag:yaml.org,2002:str", "tag:yaml.org,2002:merge")
 
-KNOWN = {setting.key: setting for setting in SETTINGS}
 SECTIONS = dict.fromkeys(key.rpartition(".")[0] for key in KNOWN if "." in key)
 """The sections of settings, in order."""
 
@@ -163,8 +161,6 @@ def read_settings(
 
 def unknown(key: str) -> str:
     """Say that *key* isn't a setting, and which one was probably meant."""
-    if key in REMOVED:
-        return f"{key} is no longer a setting"
     section, _, last = key.rpartition(".")
     within = [name for name in KNOWN if name.startswith(f"{key if key in SECTIONS else section}.")]
     if key in SECTIONS:
@@ -186,7 +182,7 @@ def _leaves(tree: Mapping[str, Any], section: str) -> Iterator[tuple[str, Any]]:
         key = f"{section}.{name}" if section else name
         if name in SECTIONS and not section and isinstance(value, dict | None):
             yield from _leaves(value or {}, key)
-        elif key not in REMOVED:
+        else:
             yield key, value
 
 

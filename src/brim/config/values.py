@@ -17,7 +17,7 @@ import time
 from collections import namedtuple
 
 from brim.config.places import config_paths, user_folder
-from brim.config.settings import ORDERED, REMOVED, SETTINGS
+from brim.config.settings import ORDERED, SETTINGS
 from brim.errors import ConfigError, InputError
 from brim.files import replace_file, sha256_hex
 
@@ -69,14 +69,9 @@ class Config:
         return self.values[key].value
 
     def section(self, name: str) -> dict[str, Any]:
-        """Return the values of a section, by name: ``ActivationTierMapper(**config.section("tiers"))``."""
+        """Return the values of a section, by name: ``Session(**config.section("session"))``."""
         start = f"{name}."
         return {key[len(start) :]: found.value for key, found in self.values.items() if key.startswith(start)}
-
-    @property
-    def removed(self) -> dict[str, str]:
-        """Former settings that are still set, and the ``FILE:LINE`` or variable that sets them."""
-        return {key: self._lines[key] for key in sorted(REMOVED & self._lines.keys())}
 
     def where(self, problem: str) -> str:
         """Return ``FILE:LINE`` of the key that *problem* begins with, or of the nearest key above it; else empty."""
@@ -136,8 +131,6 @@ def in_force(
     problems: Problems | None = None,
 ) -> Config:
     """Return the settings in force: *flags* over *environ* over *files*."""
-    variables = {key: f"BRIM_{key.replace('.', '_').upper()}" for key in REMOVED}
-    lines = {**lines, **{key: name for key, name in variables.items() if environ.get(name, "") != ""}}
     own, merged = files.get("user", {}), dict(files.get("user", {}))
     yours, ignored = _values(own, environ, flags, instead=DEFAULTS, scope="user", problems=problems), {}
     for key, (value, origin) in files.get("project", {}).items():

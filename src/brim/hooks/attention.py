@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from brim.hooks.state import HookWorkspace
 
 KEPT = "attention"
-"""Kept for a session while there is something that ``brim trust`` would ask about."""
+"""Kept for a session while there is something that ``brim rules trust`` would ask about."""
 
-SHORT = "something changed: brim trust"
+SHORT = "something changed: brim rules trust"
 """What the status line says then."""
 
 SHARED = "this project has rules or settings of its own in .brim/, which agents don't use until you trust it"
@@ -39,7 +39,7 @@ def project_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     if asks or state.kept(KEPT):
         state.keep(KEPT, asks)
     found = [without_controls(str(memory))] if memory is not None else []
-    found += [f"{SHARED}: 'brim trust' shows them"] if _has_untrusted(workspace, workspace.project) else []
+    found += [f"{SHARED}: 'brim rules trust' shows them"] if _has_untrusted(workspace, workspace.project) else []
     note = "\n".join([f"brim: {text}" for text in (*found, changes) if text and state.tell_once(text)])
     return Answer(note=note) if note else None
 

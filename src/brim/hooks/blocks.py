@@ -11,7 +11,6 @@ import json
 import os
 
 from brim.hooks.rules import PATHS, patch_of
-from brim.store.rows import BLOCKS_SINCE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,8 +37,7 @@ def hold_block(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     pending, found = Pending(call, workspace), []
     is_stored = any(map(os.path.exists, workspace.databases))
     for scope, store in workspace.scopes.stores.items() if is_stored else ():
-        database = store.database
-        rows = database.rows(_BLOCKING, (pending.kind,)) if database.version >= BLOCKS_SINCE else []
+        rows = store.database.rows(_BLOCKING, (pending.kind,))
         every = json.loads(f"[{','.join([row[1] for row in rows])}]") if rows else []
         for (id, _), blocks in zip(rows, every, strict=True):
             found += [(scope, id, block) for block in blocks if pending.may_match(block)]

@@ -44,7 +44,10 @@ def end(call: HookCall, workspace: HookWorkspace) -> Answer:
     attempt(lambda call, workspace: note_turn(call, workspace, left, seen), call, workspace)
     if call.event == "session_end":
         attempt(_close, call, workspace)
+        attempt(_tidy, call, workspace)
         return NOTHING
+    if call.agent == "opencode":  # it doesn't say when a session ends
+        attempt(_tidy, call, workspace)
     return joined(told, attempt(lambda call, workspace: _remind(call, workspace, seen), call, workspace))
 
 
@@ -66,6 +69,13 @@ def _close(call: HookCall, workspace: HookWorkspace) -> None:
     """Close the session's scratch files: the next session may have the project's own."""
     if (writer := writer_of(call, workspace)) is not None:
         writer.close()
+
+
+def _tidy(_: HookCall, workspace: HookWorkspace) -> None:
+    """Remove what is past its time."""
+    from brim.hooks.retention import tidy
+
+    tidy(workspace)
 
 
 # The last answer of a turn ----------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ a limit at all is one look at the ledger; what follows from one is imported only
 
 from __future__ import annotations
 
-from brim.store.project import LIMITS_SINCE, scope_at, segment
+from brim.store.project import scope_at, segment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -128,10 +128,9 @@ def _look(call: HookCall, workspace: HookWorkspace) -> tuple[bool, bool]:
     if database is not None:
         values: tuple[object, ...] = _scopes_of(call, workspace)
         sql = f"SELECT {_HOLDS} FROM spend_scopes {_limited(by_default)}"  # noqa: S608 - conditions without values
-        if database.version >= LIMITS_SINCE:
-            holds = f"CASE WHEN ends <= ?4 THEN {_WAS_LATER} ELSE {_HOLDS} OR starts > ?4 OR unit = 'percent' END"
-            sql += f" UNION ALL SELECT {holds} {_LIMITS}"
-            values = (*values, workspace.now)
+        holds = f"CASE WHEN ends <= ?4 THEN {_WAS_LATER} ELSE {_HOLDS} OR starts > ?4 OR unit = 'percent' END"
+        sql += f" UNION ALL SELECT {holds} {_LIMITS}"
+        values = (*values, workspace.now)
         rows = database.rows(sql, values)
     return by_default or bool(rows), by_default or any(row[0] for row in rows)
 
@@ -167,11 +166,9 @@ def limits_of(call: HookCall, workspace: HookWorkspace) -> list[Scope | Allowanc
     limited: list[Scope | Allowance] = [
         scope for scope in scopes if scope.limit.amount is not None or scope.limit.state != "open"
     ]
-    if database.version >= LIMITS_SINCE:
-        rows = database.rows(f"SELECT {LIMIT_COLUMNS} {_LIMITS}", names)
-        kept = [allowance_of(row, database.path) for row in rows]
-        limited += _allowances(kept, Books(database, workspace.now, 0), call, workspace, names)
-    return limited
+    rows = database.rows(f"SELECT {LIMIT_COLUMNS} {_LIMITS}", names)
+    kept = [allowance_of(row, database.path) for row in rows]
+    return limited + _allowances(kept, Books(database, workspace.now, 0), call, workspace, names)
 
 
 def _allowances(

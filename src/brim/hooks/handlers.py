@@ -36,7 +36,6 @@ def session_start(call: HookCall, workspace: HookWorkspace) -> Answer:
     how = call.source or "startup"
     if call.session:
         from brim.hooks.fullness import LOOKED
-        from brim.hooks.state import remove_old
         from brim.hooks.transcript import size_of
 
         state = workspace.state(call.session)
@@ -46,7 +45,6 @@ def session_start(call: HookCall, workspace: HookWorkspace) -> Answer:
             state.keep(LOOKED, size_of(call.transcript))
         if call.model:
             state.keep("model", call.model)
-        remove_old(workspace.home, now=workspace.now)
     return joined(attempt(_tell_start, call, workspace), attempt(project_note, call, workspace))
 
 

@@ -10,7 +10,7 @@ import time
 
 from brim.spend.limits import ASKED, OPEN, STOPPED, WRAPPING_UP
 from brim.spend.periods import EVERYWHERE, PERCENT, USD, Ceiling, out_of, window_name
-from brim.store.project import LIMITS_SINCE, name_of
+from brim.store.project import name_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def status(about: Scope | Allowance, now: float) -> str:
         return f"{whose}{used}{_resets(about, now)}."
     held = min(limit.held, (limit.amount or 0) - about.spent) if limit.state in (OPEN, ASKED) else 0
     rest = f"; {out_of(held, None, about.unit)} is kept for the wrap-up" if held > 0 else ""
-    what = {STOPPED: "was stopped, ", "closed": "is closed, "}.get(limit.state, "")
+    what = "was stopped, " if limit.state == STOPPED else ""
     return (
         f"{whose}{what}{out_of(about.spent, limit.amount, about.unit)} is spent{about.when}{rest}{_resets(about, now)}."
     )
@@ -64,7 +64,7 @@ def commands(about: Scope | Allowance, workspace: HookWorkspace) -> list[str]:
     if about.unit == PERCENT:
         remove = f"brim limit remove {whose} {Ceiling(limit.amount or 0, about.unit, about.period)}"
         return [higher, remove] if about.spent < 100 else [remove]
-    if limit.state in (STOPPED, WRAPPING_UP, "closed"):
+    if limit.state in (STOPPED, WRAPPING_UP):
         return [f"brim limit continue {whose}"]
     endings = [] if about.scope == EVERYWHERE else [f"brim limit wrap-up {whose}", f"brim limit stop {whose}"]
     return [*([f"brim limit continue {whose}"] if limit.base else []), *filter(None, [higher]), *endings]
@@ -94,7 +94,7 @@ def _whose(scope: str, workspace: HookWorkspace) -> str:
         return "--all"
     if scope == workspace.ledger_scope == name_of(workspace.place) and workspace.user_database is not None:
         named = "SELECT count(*) FROM spend_projects WHERE scope GLOB ? || '-????????'"
-        if workspace.user_database.version >= LIMITS_SINCE and workspace.user_database.row(named, (scope,))[0]:
+        if workspace.user_database.row(named, (scope,))[0]:
             from shlex import quote
 
             return quote(workspace.place)

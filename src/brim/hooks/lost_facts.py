@@ -113,7 +113,7 @@ TAIL = 1 << 21
 """Bytes of the transcript's end in which files, commands and the summary are looked for."""
 
 LINES = 20
-"""Lost things that are given back at most; ``brim lost`` shows all of them."""
+"""Lost things that are given back at most; ``brim memory lost`` shows all of them."""
 
 _LONGEST_LINE = 140
 _MEASURED = "measured"
@@ -199,7 +199,7 @@ def given_back(measured: Measured, scratch_path: str) -> str:
     where = f"; {scratch_path} has more" if scratch_path else ""
     lost, order = set(measured.lost), {"decision": 0, "number": 2}
     ranked = sorted([one for one in measured.had if one in lost], key=lambda one: order.get(one[0], 1))
-    more = [f"  - and {len(ranked) - LINES} more: `brim lost` shows them"] if len(ranked) > LINES else []
+    more = [f"  - and {len(ranked) - LINES} more: `brim memory lost` shows them"] if len(ranked) > LINES else []
     lines = []
     for kind, text in ranked[:LINES]:
         told = masked_line(text, _LONGEST_LINE)

@@ -173,7 +173,7 @@ def is_paused(home: str) -> bool:
 def paused_until(home: str) -> float:
     """Return when the pause ends, in seconds since 1970: infinity if it doesn't, 0 if there is none.
 
-    The file holds that time. An empty one, as 0.1 wrote it, means until it is removed.
+    The file holds that time. An empty one means until it is removed.
     """
     path = os.path.join(home, PAUSED)
     if not os.path.lexists(path):

@@ -46,20 +46,16 @@ _PLUGINS = ("/.claude/plugins/", "/.codex/plugins/", "/.gemini/extensions/")
 """Where agents keep their plugins, brim's among them."""
 
 LOOSENING: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(("pause", "uninstall", "trust", "allow", "remove", "forget", "edit", "import", "ui"), ()),
+    **dict.fromkeys(("pause", "uninstall", "trust", "allow", "remove", "edit", "import", "ui"), ()),
     "config": ("set", "unset"),
-    "backup": ("restore",),
     "limit": ("raise", "remove", "continue", "none", "unlimited"),
-    **dict.fromkeys(("ledger", "spend"), ("raise", "continue", "limit", "release")),
     "review": ("accept",),
     "init": ("injection-only",),
 }
 """Commands that allow more than before, or may, and the words that make them so. ``rules remove`` is ``remove``."""
 
-_HARMLESS = ("--help", "-h", "--dry-run", "--list", "--off")
-_MONEY = ("limit", "ledger", "spend")
-"""Commands that only show something if they are given nothing."""
-_REFUSED = (*_MONEY, "merge", "dedupe", "review", "upgrade", "init", "run")
+_HARMLESS = ("--help", "-h", "--dry-run", "--list")
+_REFUSED = ("limit", "restore", "review", "upgrade", "init", "run")
 """Commands that brim itself refuses where they loosen something: it has to know that an agent asks."""
 _LAUNCHERS = ("uv", "uvx", "pipx", "poetry", "pdm", "hatch", "rye", "pixi", "conda", "mise")
 _SIGNS = ("CLAUDECODE", "CLAUDE_CODE_", "CODEX_", "GEMINI_CLI", "OPENCODE", "AI_AGENT", "BRIM_")
@@ -140,14 +136,14 @@ def loosening_command(commands: list[list[str]], text: str) -> str:
             continue
         plain = [word for word in given if word[:1] != "-"]
         plain = plain[1:] if plain[:1] == ["rules"] else plain
-        if not plain:
+        if not plain or plain == ["pause", "off"]:
             continue
         needed = LOOSENING.get(plain[0])
         loosens = needed is not None and (
             not needed or any(word.rpartition("=")[2].lstrip("-") in needed for word in given)
         )
         replaces = plain[0] == "learn" and any(word.startswith("--r") for word in given)
-        refuses = replaces or (plain[0] in _REFUSED and (len(plain) > 1 or plain[0] not in _MONEY))
+        refuses = replaces or (plain[0] in _REFUSED and plain != ["limit"])
         if loosens or (hides and refuses):
             return " ".join(["brim", *given])
     return ""

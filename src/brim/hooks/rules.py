@@ -302,7 +302,7 @@ def _lost_alone(call: HookCall, workspace: HookWorkspace, dynamic: int | None, r
 
     session = Session(**workspace.config.yours.section("session"))
     budget = session.budget(dynamic)
-    if not session.renew_on_compaction or not _gives_back(call, workspace, budget, room):
+    if not _gives_back(call, workspace, budget, room):
         return NOTHING
     return Answer(preamble=_lost(call, workspace, session, budget, room))
 

@@ -103,11 +103,9 @@ def _settle(call: HookCall, workspace: HookWorkspace, database: Database) -> tup
                 save_account(database, id, account, now=workspace.now)
         return [], []
     from brim.spend.money import PriceList
-    from brim.store.database import upgrade
     from brim.store.ledger import SqliteLedger
     from brim.store.project import branch as branch_of
 
-    upgrade(database)
     notices: list[Notice] = []
     ledger = SqliteLedger(database, warn=workspace.config["spend.warn"], clock=lambda: workspace.now)
     ledger.subscribe(notices.append)

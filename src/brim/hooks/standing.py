@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from brim.behaviors.behavior import LIVE, Status
 from brim.config.places import home_folder
 from brim.errors import BrimError
+from brim.figures import DOLLAR
 from brim.hooks.event import HookCall
 from brim.hooks.readings import usage_now
 from brim.hooks.state import HookWorkspace
@@ -23,7 +24,6 @@ from brim.workspace import Workspace
 
 NAMES = ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "GEMINI_SESSION_ID")
 """Variables in which a client may tell what it starts which session it is."""
-DOLLAR = 1_000_000
 LARGEST_LIST = 1 << 20
 
 
@@ -68,7 +68,7 @@ def standing(workspace: Workspace, session: str = "", agent: str = "", *, kept: 
     """Return how things stand; *session* is the one that asks, and *agent* whose it is, if that is known."""
     named = session or next((workspace.environ[name] for name in NAMES if workspace.environ.get(name)), "")
     found = _session(workspace, named, agent)
-    with workspace.open(migrate=True) as scopes:
+    with workspace.open(create=True) as scopes:
         live = [each.status for each in scopes.behaviors(LIVE)]
     return Standing(
         found.id,

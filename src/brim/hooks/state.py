@@ -14,7 +14,7 @@ from contextlib import suppress
 from functools import cached_property
 
 from brim.config.places import user_folder
-from brim.config.retention import DAY, LARGEST_LOG, SESSIONS
+from brim.config.retention import LARGEST_LOG, SESSIONS
 from brim.errors import StoreError
 from brim.files import locked, read_safely, replace_file
 from brim.record import Record
@@ -32,8 +32,6 @@ LARGEST = 1 << 20
 """Bytes of a state file that are read; a larger one isn't ours."""
 PATIENCE = 0.1
 """Seconds that a change waits for the lock."""
-SWEPT = "swept"
-"""The file whose time says when old files were last looked for; no session's file has its name."""
 SOURCES = ("statusline", "transcript", "hook")
 """Where a reading of the window comes from."""
 LEFT_OUT = "project left out"
@@ -241,24 +239,6 @@ def file_id(session: str) -> str:
     from brim.files import sha256_hex
 
     return sha256_hex(session.encode("utf-8", "surrogatepass"))
-
-
-def remove_old(home: str, *, now: float) -> int:
-    """Remove the files of abandoned sessions, at most once a day; return how many. What can't be removed stays.
-
-    Every session that begins calls this, and looking at hundreds of files takes milliseconds.
-    """
-    mark, removed = os.path.join(home, FOLDER, SWEPT), 0
-    with suppress(OSError):
-        if os.path.exists(mark) and 0 <= now - os.lstat(mark).st_mtime < DAY:
-            return 0
-        os.close(os.open(mark, os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600))
-        os.utime(mark, (now, now))
-        for path in old_files(home, now=now):
-            with suppress(OSError):
-                os.unlink(path)
-                removed += 1
-    return removed
 
 
 def old_files(home: str, *, now: float) -> list[str]:

@@ -348,7 +348,7 @@ _LIMITS = (
     "SELECT period, unit, amount, state, spent FROM spend_limits WHERE scope IN ('*', ?, ?) AND unit <> 'percent' "
     "AND (ends IS NULL OR ends > ?)"
 )
-_STATES = {"stopped": "spending stopped", "closed": "spending closed", "wrapping_up": "wrapping up"}
+_STATES = {"stopped": "spending stopped", "wrapping_up": "wrapping up"}
 
 
 def limit_notice(status: Status, workspace: HookWorkspace) -> str:
@@ -359,15 +359,14 @@ def limit_notice(status: Status, workspace: HookWorkspace) -> str:
     if not status.session or not workspace.has_user_store:
         return ""
     from brim.store.database import open_database
-    from brim.store.project import LIMITS_SINCE
     from brim.workspace import BUSY
 
-    database = open_database(workspace.database, migrate=False, timeout=BUSY)
+    database = open_database(workspace.database, create=False, timeout=BUSY)
     try:
         project, default = payer(status.session, workspace, database)
         names = project, session_scope(status.session, project)
         rows = database.rows(_SCOPES, names)
-        limits = database.rows(_LIMITS, (*names, workspace.now)) if database.version >= LIMITS_SINCE else []
+        limits = database.rows(_LIMITS, (*names, workspace.now))
     finally:
         database.close()
     warn = workspace.config["spend.warn"]

@@ -42,14 +42,13 @@ class Session:
         max_per_injection: int | None = 500,
         backoff: int = 5,
         *,
-        renew_on_compaction: bool = True,
         parent: Session | None = None,
     ) -> None:
         for name, value in (("max_tokens", max_tokens), ("max_per_injection", max_per_injection), ("backoff", backoff)):
             if not (isinstance(value, int) and value >= 0) and not (value is None and name != "backoff"):
                 raise InputError(f"session.{name} must be a whole number from 0 on, not {value!r}")
         self.max_tokens, self.max_per_injection, self.backoff = max_tokens, max_per_injection, backoff
-        self.renew_on_compaction, self.parent = renew_on_compaction, parent
+        self.parent = parent
         self.prompts = 0
         """Prompts so far."""
         self.spent = 0
@@ -83,8 +82,7 @@ class Session:
             return
         self.shown.clear()
         self.prompts = 0
-        if how != "compact" or self.renew_on_compaction:
-            self.spent = 0
+        self.spent = 0
 
     def next_prompt(self) -> None:
         """Note that a person typed a prompt."""

@@ -28,8 +28,6 @@ from brim.tracking.readers.fields import items, mapping, text, value
 
 NAMES = {"claude": "Claude Code", "codex": "Codex", "gemini": "Gemini CLI", "opencode": "opencode"}
 """The agents, and what people call them."""
-RESIDENT_SERVER = "claude-server"
-"""The agent under which 0.1 recorded the server of its resident hooks, in ``.claude.json``."""
 
 ALL, INJECTION_ONLY, PLUGIN = "all", "injection-only", "plugin"
 HOOKS = (ALL, INJECTION_ONLY)
@@ -231,8 +229,6 @@ class Ours:
 
     def hook(self, hook: Any) -> bool:
         """Whether *hook* is brim's."""
-        if text(hook, "type") == "mcp_tool":  # a resident hook of 0.1
-            return (hook.get("server"), hook.get("tool")) == ("brim", "on_hook")
         words = words_of(hook)
         return len(words) in (3, 4) and words[3:] in ([], [INJECTION_ONLY]) and self._calls(words[0], "hook")
 
@@ -258,7 +254,7 @@ class Ours:
 
     def _calls(self, program: str, name: str) -> bool:
         folder = os.path.normcase(os.path.dirname(program))
-        if program_name(program).removesuffix("-unless-resident") != name:
+        if program_name(program) != name:
             return False
         own = os.path.normcase(os.path.dirname(launcher_path(self.home)))
         return folder == own or folder.endswith(os.path.join(".brim", "bin"))

@@ -18,12 +18,11 @@ from dataclasses import asdict, dataclass, fields
 from hashlib import sha256
 from typing import Any
 
-from brim.errors import BrimError, InputError, StoreError
+from brim.errors import InputError, StoreError
 from brim.files import data_file, remove_unfinished, replace_file, save
 from brim.install.agents import (
     ALL,
     OPENCODE_BEGINS,
-    RESIDENT_SERVER,
     Ours,
     Target,
     agent_folder,
@@ -32,7 +31,6 @@ from brim.install.agents import (
     launcher_command,
     opencode_text,
     program_in,
-    read_settings,
     status_value,
 )
 from brim.install.jsonc import BLANK, JsonText
@@ -61,7 +59,7 @@ class Record:
     original: str | None = None
     """The text without brim; None if there was no file."""
     installed: str = ""
-    """The SHA-256 of the text that brim wrote; empty if 0.1 did. While the file has it, ``original`` is restored."""
+    """The SHA-256 of the text that brim wrote. While the file has it, ``original`` is restored."""
     status: str | None = None
     """The status line that was there before, as written; empty if there was none; None if brim left it alone."""
     folder: str = ""
@@ -100,11 +98,6 @@ def _record(entry: Any) -> Record | None:
     texts = [*backups, *(value for name, value in known.items() if name != "backups")]
     if not {"agent", "scope"} <= known.keys() or not all(each is None or isinstance(each, str) for each in texts):
         return None
-    if "installed" not in known:  # of 0.1, which kept the original only as a copy next to the file
-        blank = entry.get("blank")
-        with suppress(BrimError):
-            blank = blank or (read_settings(backups[0]) if backups else "")
-        known["original"] = None if blank == "gone" else blank or "{}"
     return Record(**known)
 
 
@@ -208,26 +201,14 @@ def plan_uninstall(target: Target, before: str | None, record: Record | None, *,
         return Change(target, before, before, None)
     ours = Ours(home)
     settings = JsonText(before, target.path, comments=target.comments)
-    if target.agent == RESIDENT_SERVER:
-        if settings.get("mcpServers", "brim", "args") == ["mcp", "--resident"]:  # what 0.1 put in
-            settings.remove("mcpServers", "brim")
-    else:
-        _merge(settings, {}, ours)
-        _take_status(settings, record.status if record is not None else None, ours)
+    _merge(settings, {}, ours)
+    _take_status(settings, record.status if record is not None else None, ours)
     after: str | None = settings.text
     if record is not None and after != before:
         had = (record.original or "").strip(BLANK)
         if not had and not settings.value:
             after = record.original
-        elif had and not record.installed and not target.comments:  # of 0.1, which didn't note what it wrote
-            original = JsonText(record.original or "", target.path)
-            after = original.text if _stated(original.value) == _stated(settings.value) else after
     return Change(target, before, after, None)
-
-
-def _stated(value: dict[str, Any]) -> dict[str, Any]:
-    """Return *value* without events that have no hooks."""
-    return {**value, HOOKS: {event: groups for event, groups in (value.get(HOOKS) or {}).items() if groups}}
 
 
 def _merge(settings: JsonText, entries: Mapping[str, dict[str, Any]], ours: Ours) -> None:

@@ -46,11 +46,9 @@ from brim.install.changes import STATUS, Record
 from brim.install.git_exclude import not_ignored
 from brim.install.installation import EXPERIMENTAL, Installation
 from brim.install.launchers import check_lasting, copy_launcher, install_launchers, interpreter_of
-from brim.install.retention import prune
 from brim.install.rule_files import floop_traces, shared_news
 from brim.store.backup import lost_rules
 from brim.store.checks import shortened, store_problems
-from brim.store.database import VERSION
 from brim.store.loaded import loaded_rules
 from brim.store.planner import Planner
 from brim.store.project import is_tracked
@@ -151,7 +149,6 @@ class _Doctor:
         yield from (Finding(OFF, "floop", f"{path}: {text}", file=path) for path, text in floop_traces(self.here))
         yield from self._tokens(agents[0] if agents else None)
         yield from self._server()
-        yield from self._past()
         yield from self._log()
 
     def _agent(self, target: Target) -> Iterator[Finding]:
@@ -197,7 +194,7 @@ class _Doctor:
         """Return the state of brim's hooks in *target*, what is wrong with them, and what corrects it."""
         found = [words[0] for _, hook in self.here.ours.hooks_in(settings) if (words := words_of(hook))]
         launcher = launcher_path(self.here.home)
-        if old := {program for program in found if program.removesuffix("-unless-resident") != launcher}:
+        if old := {program for program in found if program != launcher}:
             return WRONG, f"; calls {min(old)}, which is not the launcher of this home", FIX
         if record is None:
             return OFF, "; there is no record of what was there before: brim init makes one", ""
@@ -241,9 +238,9 @@ class _Doctor:
     def _switched_off(self) -> Iterator[Finding]:
         until = paused_until(self.here.home)
         if until == float("inf"):
-            yield Finding(OFF, "paused", "no hook says anything: brim resume", paused=True)
+            yield Finding(OFF, "paused", "no hook says anything: brim pause off", paused=True)
         elif until > self.here.now:
-            text = time.strftime("no hook says anything until %Y-%m-%d %H:%M: brim resume", time.localtime(until))
+            text = time.strftime("no hook says anything until %Y-%m-%d %H:%M: brim pause off", time.localtime(until))
             yield Finding(OFF, "paused", text, paused=True, until=round(until))
         if is_disabled(self.here.environ):
             text = "BRIM_DISABLE is set here, so hooks that inherit it say nothing"
@@ -265,7 +262,7 @@ class _Doctor:
             if scope == "project" and (lost := lost_rules(path, self.here.home)):
                 text = f"{path}: {counted(lost[1], 'rule')} that brim kept in {lost[0]} are missing"
                 state = WRONG if os.path.lexists(path) else OFF
-                yield Finding(state, "lost", text, "brim backup restore", rules=lost[1], copy=lost[0])
+                yield Finding(state, "lost", text, "brim rules restore", rules=lost[1], copy=lost[0])
             if not os.path.lexists(path):
                 if scope == "user" and installed:
                     text = f"{path}: is missing, so hooks can't remember sessions or count money"
@@ -274,34 +271,27 @@ class _Doctor:
                     yield Finding(OFF, "store", "no rules for all your projects yet", **facts)
                 continue
             try:
-                with open_store(path, migrate=False, timeout=1.0) as store:
+                with open_store(path, create=False, timeout=1.0) as store:
                     if damage := store_problems(store):
-                        text = f"{path}: is damaged ({shortened(damage)}): 'brim backup list' shows the copies"
+                        text = f"{path}: is damaged ({shortened(damage)}): 'brim rules restore'"
                         raise StoreError(text, "damaged")
-                    number, version = len(store.behaviors(LIVE)), store.database.version
+                    number = len(store.behaviors(LIVE))
             except BrimError as error:
-                is_older = getattr(error, "reason", "") == "older"
                 without = "; until then agents go on without this project" if scope == "project" else ""
-                yield Finding(WRONG, "store", f"{error}{without}", FIX if is_older else "", **facts)
+                yield Finding(WRONG, "store", f"{error}{without}", **facts)
             else:
-                text = f"{path}: {counted(number, 'rule')}, schema {version}"
-                facts |= {"version": version, "behaviors": number}
-                if version < VERSION:
-                    text = f"{text}: 'brim upgrade' brings it up to date, to {VERSION}"
-                    yield Finding(OFF, "store", text, FIX, **facts)
-                else:
-                    yield Finding(OK, "store", text, **facts)
+                yield Finding(OK, "store", f"{path}: {counted(number, 'rule')}", **facts, behaviors=number)
 
     def _trust(self) -> Iterator[Finding]:
         project = self.here.project
         facts: dict[str, Any] = {"project": project}
         changes = news = ""
-        with suppress(BrimError), self.here.open(migrate=False) as scopes:  # a broken one is said above
+        with suppress(BrimError), self.here.open(create=False) as scopes:  # a broken one is said above
             changes, news = self.here.changes_of(scopes), shared_news(self.here, scopes)
         state, text = OFF, "no project here: agents hear only your own rules"
         if project is not None:
             facts["trusted"] = self.here.trusted
-            text = f"{project}: is not trusted, so agents are told only your own rules: brim trust"
+            text = f"{project}: is not trusted, so agents are told only your own rules: brim rules trust"
             if not os.path.isdir(os.path.join(project, ".brim")):
                 text = f"{project}: no rules of its own yet"
             elif self.here.trusted:
@@ -320,7 +310,7 @@ class _Doctor:
     def _blocks(self, agents: list[str]) -> Iterator[Finding]:
         """Say how many rules refuse calls, and which calls an agent makes without asking."""
         number = 0
-        with suppress(BrimError), self.here.open(migrate=False) as scopes:  # a broken one is said above
+        with suppress(BrimError), self.here.open(create=False) as scopes:  # a broken one is said above
             number = sum(bool(each.blocks) for each in scopes.behaviors(LIVE))
         if not number:
             return
@@ -349,9 +339,7 @@ class _Doctor:
         yield Finding(OK, "tokens", text, start=start, basis=basis, **facts)
         if unfit:
             budget, dont = _tokens(limits["start"]), "doesn't" if unfit == 1 else "don't"
-            text = (
-                f"{counted(unfit, 'rule')} {dont} fit the {budget} tokens of a session's start: 'brim why' lists them; "
-            )
+            text = f"{counted(unfit, 'rule')} {dont} fit the {budget} tokens of a session's start: 'brim rules why'; "
             text += "raise token_budget.default, or say in the rules when they apply ('brim rules edit RULE')"
             yield Finding(OFF, "rules", text, unfit=unfit, budget=limits["start"])
 
@@ -369,14 +357,6 @@ class _Doctor:
         else:
             text = f"{names} {start} 'brim mcp', whose tools take {schemas:,} tokens where they are loaded at once"
             yield Finding(OK, "server", f"{text} (for {model})", agents=agents, schemas=schemas)
-
-    def _past(self) -> Iterator[Finding]:
-        """Say how much brim has kept longer than it needs to."""
-        with suppress(BrimError):  # wrong settings are said above
-            found = prune(self.here.environ, self.here.cwd, dry_run=True)
-            if found.number:
-                text = f"{found.number:,} things are past their time: 'brim doctor --prune' lists and removes them"
-                yield Finding(OFF, "kept", text, number=found.number, bytes=found.bytes)
 
     def _log(self) -> Iterator[Finding]:
         path = log_path(self.here.environ)
@@ -408,7 +388,6 @@ def _fix(here: Installation) -> tuple[list[str], list[str]]:
     again, out = [each for each in again if each.changes], [each for each in out if each.changes]
     here.apply(again, installing=True)
     here.apply([*out, *orphans], installing=False)
-    here.remove_resident_server()
     fixed = [f"{change.target.path}: hooks as they should be" for change in again]
     fixed += [f"{change.target.path}: forgotten, since its project is gone" for change in orphans]
     fixed += [f"{change.target.path}: taken out, since it is for every project" for change in out]
@@ -416,8 +395,7 @@ def _fix(here: Installation) -> tuple[list[str], list[str]]:
     if is_installed:
         fixed += [f"{path} rewritten" for path in install_launchers(here.home)]
         fixed += [] if os.path.lexists(here.database) else [f"{here.home}: has a store now"]
-    stores, broken = here.upgrade_stores(create=is_installed)
-    fixed += [f"{path} updated; as it was, it's kept in {kept}" for path, kept in stores.items() if kept]
+    _, broken = here.check_stores(create=is_installed)
     return fixed, problems + broken
 
 
@@ -471,7 +449,7 @@ def start_tokens(here: Installation, agent: str | None) -> tuple[int, str, dict[
     injection = min((limit for limit in dynamic if limit is not None), default=None)
     budget: int | None = config["token_budget.default"]
     limits = {"start": budget, "injection": injection, "session": config["session.max_tokens"]}
-    with own.open(migrate=False) as scopes:
+    with own.open(create=False) as scopes:
         if scopes.user is None and scopes.project is None:
             return 0, "", limits, [], 0
         context, loaded = Context(**here.surroundings), loaded_rules(scopes, agent or "", folder or "")

@@ -27,7 +27,6 @@ from brim.install.agents import (
     NAMES,
     PLUGIN,
     REMOVE_PLUGIN,
-    RESIDENT_SERVER,
     Ours,
     Target,
     entries_for,
@@ -60,7 +59,7 @@ from brim.install.changes import (
 )
 from brim.install.git_exclude import hide, not_ignored, unhide
 from brim.install.jsonc import BLANK
-from brim.install.launchers import install_launchers, remove_launchers, remove_resident
+from brim.install.launchers import install_launchers, remove_launchers
 from brim.store.project import make_folder
 from brim.store.store import open_store
 from brim.store.trust import is_trusted, trust, trusted_projects
@@ -237,38 +236,30 @@ class Installation(Workspace):
             write_records(self.home, records)
         self.records = records
 
-    def remove_resident_server(self) -> bool:
-        """Remove what 0.1 installed for resident hooks; return whether Claude Code started a server for them."""
-        servers = [path for path, record in self.records.items() if record.agent == RESIDENT_SERVER]
-        changes = [self.plan_removal(Target(RESIDENT_SERVER, "user", path)) for path in servers]
-        self.apply(changes, installing=False)
-        remove_resident(self.home)
-        return any(change.changes for change in changes)
-
     def budget_edit(self, tokens: int | None, scope: str) -> SettingEdit | None:
         """Return how the token budget gets into the settings of *scope*; None if *tokens* is None."""
         return None if tokens is None else SettingEdit(self.environ, self.cwd or None, BUDGET, tokens, scope)
 
-    def upgrade_stores(self, *, create: bool = False) -> tuple[dict[str, str], list[str]]:
-        """Bring brim's own files up to date; return where each is kept as it was, and what is broken.
+    def check_stores(self, *, create: bool = False) -> tuple[list[str], list[str]]:
+        """Open brim's own files; return those that can be used, and what is wrong with the others.
 
-        The first is empty for a file that was up to date. The files are the user's (made if it's missing, with
-        *create*), this project's, and those of all trusted projects. Hooks never upgrade a file: until this has run,
-        they say nothing.
+        The files are the user's (made if it's missing, with *create*), this project's, and those of all trusted
+        projects.
         """
         projects = [each for each in trusted_projects(self.home) if is_trusted(each, self.home)]
         own = (f"{each}/.brim/{DATABASE}" for each in (*projects, self.project) if each)
-        found: dict[str, str] = {}
-        broken = []
+        sound, broken = [], []
         for path in dict.fromkeys((self.database, *own)):
             is_there = os.path.exists(path)
+            if not is_there and not (create and path == self.database):
+                continue
             try:
-                if is_there or (create and path == self.database):
-                    with open_store(path) as store:
-                        found |= {path: store.database.kept} if is_there else {}
+                open_store(path).close()
             except BrimError as error:
                 broken.append(str(error))
-        return found, broken
+            else:
+                sound += [path] if is_there else []
+        return sound, broken
 
 
 # Results -------------------------------------------------------------------------------------------------------------
@@ -286,8 +277,6 @@ class Installed:
     """The files of ``/learn``."""
     hooks: str = ALL
     backups: dict[str, str] = field(default_factory=dict)
-    kept: list[str] = field(default_factory=list)
-    """Copies of brim's own files as they were before they were brought up to date."""
     hidden: list[str] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
     """Agents that got nothing, and why."""
@@ -313,7 +302,7 @@ class Installed:
             path = change.target.path
             hooks = list(entries_for(change.target.agent, "", hooks=change.record.hooks if change.record else ALL))
             status_line = change.record is not None and change.record.status is not None
-            shown = {"hooks": hooks, "resident": False, "status_line": status_line, "backup": self.backups.get(path)}
+            shown = {"hooks": hooks, "status_line": status_line, "backup": self.backups.get(path)}
             agent, commands = change.target.agent, [each.target.agent for each in self.commands]
             command = CALLED[agent] if f"{agent}{COMMAND}" in commands else None
             found.append(change.to_dict() | shown | {"hidden_from_git": path in self.hidden, "command": command})
@@ -329,41 +318,8 @@ class Installed:
             "skipped": skipped,
             "launcher": launcher_path(self.home),
             "token_budget": None if self.budget is None else self.budget.to_dict(),
-            "server": None,
-            "kept": self.kept,
             "trusted": self.trusted,
             "dry_run": self.dry_run,
-        }
-
-
-@dataclass
-class Upgraded:
-    """What ``upgrade`` did."""
-
-    files: list[str]
-    """The settings files in which brim is."""
-    launchers: list[str]
-    stores: dict[str, str]
-    """brim's own files, and where each is kept as it was before; empty if it was up to date."""
-    broken: list[str]
-    differ: list[str]
-    """Settings files in which this version would install other hooks."""
-    budget: SettingEdit | None
-
-    @property
-    def exit_code(self) -> int:
-        """2 if a file is broken, 1 if there was nothing to upgrade."""
-        return 2 if self.broken else 0 if self.files or self.stores else 1
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        shown = {key: value for key, value in vars(self).items() if key != "budget"}
-        return shown | {
-            "stores": list(self.stores),
-            "migrated": [path for path, kept in self.stores.items() if kept],
-            "kept": {path: kept for path, kept in self.stores.items() if kept},
-            "server": "",
-            "token_budget": None if self.budget is None else self.budget.to_dict(),
         }
 
 
@@ -379,8 +335,6 @@ class Uninstalled:
     commands: list[Change] = field(default_factory=list)
     """The files of ``/learn`` that brim had written."""
     backups: dict[str, str] = field(default_factory=dict)
-    server: bool = False
-    """Whether a server of resident hooks was removed."""
     served: list[str] = field(default_factory=list)
     """The agents that still start ``brim mcp``."""
     plugins: list[str] = field(default_factory=list)
@@ -404,7 +358,7 @@ class Uninstalled:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
-        return {"agents": self.agents, "server": self.server, "broken": self.broken, "dry_run": self.dry_run}
+        return {"agents": self.agents, "broken": self.broken, "dry_run": self.dry_run}
 
 
 # What the commands call ----------------------------------------------------------------------------------------------
@@ -449,8 +403,8 @@ def install(
         change.target.check_writable()
     if dry_run:
         return done
-    install_launchers(here.home)
-    _ = here.secret  # memory that 0.1 made is taken over now, and none later
+    install_launchers(here.home, tokens=_stronger_tokens(done.budget, environ))
+    _ = here.secret  # made now, so that no hook has to
     if scope == "project" and here.project is not None:
         here.begin_project()
         if trusting and not is_trusted(here.project, here.home):
@@ -461,12 +415,8 @@ def install(
     done.backups = here.apply([*done.changes, *done.commands], installing=True)
     inside = [change.target.path for change in done.changes if scope == "project"]
     done.hidden = hide([*inside, *done.backups.values()]) if inside else []
-    if "claude" in agents and scope == "user":
-        here.remove_resident_server()
-    stores, broken = here.upgrade_stores(create=True)
-    done.kept = [kept for kept in stores.values() if kept]
+    _, broken = here.check_stores(create=True)
     done.problems = [f"{error}; until then hooks say nothing" for error in broken]
-    here.renew_trust()
     done.next_steps = list(_next_steps(here, done.changes, inside))
     return done
 
@@ -487,20 +437,10 @@ def _plan(done: Installed, here: Installation, target: Target, *, status: bool) 
             done.commands += [command] if command is not None else []
 
 
-def upgrade(environ: Mapping[str, str], folder: str | None, *, token_budget: int | None = None) -> Upgraded:
-    """Bring launchers and stores up to date where brim is installed; the agents' settings stay as they are."""
-    here = Installation(environ, folder)
-    targets = here.installed()
-    scope = "user" if not targets or any(each.scope == "user" for each in targets) else "project"
-    budget = here.budget_edit(token_budget, scope)
-    has_hooks = bool(targets) or any(has_plugin(agent, environ) for agent in NAMES)
-    launchers = install_launchers(here.home) if has_hooks else []
-    _ = has_hooks and here.secret
-    stores, broken = here.upgrade_stores()
-    if budget is not None:
-        budget.write(here.save_settings)
-    differ = [target.path for target in targets if here.plan_again(target).changes]
-    return Upgraded([target.path for target in targets], launchers, stores, broken, differ, budget)
+def _stronger_tokens(budget: SettingEdit | None, environ: Mapping[str, str]) -> str:
+    """Return the token budget that the launcher sets: a flag is stronger than the environment."""
+    is_hidden = budget is not None and budget.hidden_by in environ
+    return str(budget.value) if budget is not None and is_hidden else ""
 
 
 def uninstall(
@@ -528,7 +468,6 @@ def uninstall(
     if dry_run:
         return done
     done.backups = here.apply([*changes, *commands], installing=False)
-    done.server = "claude" in agents and here.remove_resident_server()
     done.plugins = [REMOVE_PLUGIN[agent] for agent in agents if has_plugin(agent, environ)]
     done.is_complete = not here.records and not done.plugins
     if done.is_complete:

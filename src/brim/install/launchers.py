@@ -13,7 +13,6 @@ import ntpath
 import os
 import re
 import shlex
-import shutil
 import sys
 from contextlib import suppress
 from glob import escape, glob
@@ -29,25 +28,32 @@ from brim.store.project import make_folder
 
 CODE = "from brim._startup import hook; hook()"
 """What Python runs for a hook. The event and the agent are its arguments."""
+TOKENS = "BRIM_TOKEN_BUDGET"
+"""The variable of the token budget; ``brim init --token-budget`` sets it where the environment would be stronger."""
 STATUS_CODE = "from brim._startup import status_line; status_line()"
 """What Python runs for the status line."""
-RESIDENT = ("bin/hook-unless-resident", "resident")
-"""What 0.1 left in the user's folder for resident hooks."""
 
 
-def launcher_text(python: str, package: str | None = None, *, home: str | None = None, code: str = CODE) -> str:
+def launcher_text(
+    python: str, package: str | None = None, *, home: str | None = None, code: str = CODE, tokens: str = ""
+) -> str:
     """Return the script that runs *code* with the interpreter *python*.
 
     *package* is the folder that holds brim (default: this one's): with it, Python need not look through everything that
     is installed (``-S``). *home* is the user's folder. It and the person's home replace ``BRIM_HOME`` and ``HOME`` of
     the agent's environment, which a project's settings can set: brim runs programs that the user's folder names.
+    *tokens* is a token budget that is stronger than the environment's.
     """
     place = "" if home is None else f"BRIM_HOME={_quoted(home)} HOME={_quoted(_person(home))} "
+    if tokens:
+        place += f"{TOKENS}={_quoted(tokens)} "
     code = f"import sys; sys.path.append({package or PACKAGE!r}); {code}"
     return f'#!/bin/sh\n{place}{_quoted(python)} -I -S -c {_quoted(code)} "$@" 2>/dev/null\nexit 0\n'
 
 
-def windows_texts(path: str, python: str, package: str | None = None, *, home: str, code: str = CODE) -> dict[str, str]:
+def windows_texts(
+    path: str, python: str, package: str | None = None, *, home: str, code: str = CODE, tokens: str = ""
+) -> dict[str, str]:
     """Return the launcher *path* for Windows and the script in Python that it runs, by their paths.
 
     The script sets what ``launcher_text`` sets. Python is named from the launcher's folder if it's on the same drive,
@@ -63,6 +69,8 @@ def windows_texts(path: str, python: str, package: str | None = None, *, home: s
     called = ("" if ntpath.isabs(named) else "%~dp0") + named.replace("%", "%%")
     script = _python_script(path)
     places = {"BRIM_HOME": home, "HOME": _person(home), "USERPROFILE": _person(home)}
+    if tokens:
+        places[TOKENS] = tokens
     lines = ["import os, sys", f"os.environ.update({places!r})", f"sys.path.append({package or PACKAGE!r})", code]
     return {
         path: f'@echo off\r\n"{called}" -I -S "%~dp0{ntpath.basename(script)}" %* 2>nul\r\nexit /b 0\r\n',
@@ -70,11 +78,13 @@ def windows_texts(path: str, python: str, package: str | None = None, *, home: s
     }
 
 
-def _texts(path: str, python: str, package: str | None = None, *, home: str, code: str = CODE) -> dict[str, str]:
+def _texts(
+    path: str, python: str, package: str | None = None, *, home: str, code: str = CODE, tokens: str = ""
+) -> dict[str, str]:
     """Return the launcher *path*, and what it needs next to it, by their paths."""
     if WINDOWS:
-        return windows_texts(path, python, package, home=home, code=code)
-    return {path: launcher_text(python, package, home=home, code=code)}
+        return windows_texts(path, python, package, home=home, code=code, tokens=tokens)
+    return {path: launcher_text(python, package, home=home, code=code, tokens=tokens)}
 
 
 def _python_script(path: str) -> str:
@@ -95,11 +105,16 @@ def install_launcher(home: str, python: str | None = None, *, package: str | Non
     return path
 
 
-def install_launchers(home: str) -> list[str]:
-    """Write the scripts for this interpreter; return those that changed. One in a cache is refused."""
+def install_launchers(home: str, *, tokens: str | None = None) -> list[str]:
+    """Write the scripts for this interpreter; return those that changed. One in a cache is refused.
+
+    *tokens* is a token budget that is stronger than the environment's (default: the one that is there).
+    """
     check_lasting()
     home, python = os.path.abspath(home), sys.executable
-    texts = _texts(launcher_path(home), python, home=home)
+    if tokens is None:
+        tokens = _tokens_in(launcher_path(home))
+    texts = _texts(launcher_path(home), python, home=home, tokens=tokens)
     texts |= _texts(status_path(home), python, home=home, code=STATUS_CODE)
     try:
         make_folder(home)
@@ -146,7 +161,6 @@ def copy_launcher(launcher: str, folder: str, home: str) -> str:
 
 def remove_launchers(home: str) -> None:
     """Remove the scripts and what made them faster, and the folders that are empty after that."""
-    remove_resident(home)
     remove_bundles(home)
     scripts = [launcher_path(home), status_path(home)]
     for path in (*scripts, *map(_python_script, scripts), os.path.join(home, LOCK)):
@@ -159,14 +173,6 @@ def remove_launchers(home: str) -> None:
         if os.listdir(home) == [".gitignore"]:
             os.unlink(os.path.join(home, ".gitignore"))
         os.rmdir(home)
-
-
-def remove_resident(home: str) -> None:
-    """Remove what 0.1 kept for resident hooks."""
-    script, folder = (os.path.join(home, name) for name in RESIDENT)
-    with suppress(OSError):
-        os.unlink(script)
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def remove_bundles(home: str) -> None:
@@ -186,7 +192,15 @@ def interpreter_of(path: str) -> str:
         words = shlex.split(_read(path).partition("\n")[2])
     except ValueError:
         return ""
-    return next((word for word in words if not word.startswith(("BRIM_HOME=", "HOME="))), "")
+    return next((word for word in words if not word.startswith(("BRIM_", "HOME="))), "")
+
+
+def _tokens_in(path: str) -> str:
+    """Return the token budget that the script *path* sets; empty if it sets none."""
+    if WINDOWS:
+        path = _python_script(path)
+    budget = re.search(rf"\b{TOKENS}\b\W+(\d+)", _read(path))
+    return "" if budget is None else budget[1]
 
 
 def _read(path: str) -> str:
@@ -206,5 +220,5 @@ def _write(path: str, text: str) -> bool:
 
 
 def _quoted(text: str) -> str:
-    """Return *text* as one word of a shell, as 0.1 wrote it: quoted even where ``shlex.quote`` would not."""
+    """Return *text* as one word of a shell, in quotes even where ``shlex.quote`` needs none."""
     return "'" + text.replace("'", "'\"'\"'") + "'"

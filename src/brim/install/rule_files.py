@@ -149,7 +149,7 @@ class RuleSources:
         name = "standard input" if path == "-" else self._name(path)
         content = read_text(path, at_most=LARGEST)
         if _is_json(content):
-            raise InputError(f"{name}: JSON, not a file with rules: name a Markdown file, or brim's export (.jsonl)")
+            raise InputError(f"{name}: JSON, not a file with rules: name a Markdown file, or JSON lines (.jsonl)")
         text, secrets = masked(content)
         self.secrets += secrets
         fields = front_matter(text)
@@ -334,7 +334,7 @@ def floop_traces(workspace: Workspace) -> list[tuple[str, str]]:
     folders = [os.path.join(folder, ".floop") for folder in (workspace.project, home) if folder]
     found = [folder for folder in dict.fromkeys(folders) if floop_folder(folder)]
     if found:
-        with suppress(BrimError), workspace.open(migrate=False) as scopes:
+        with suppress(BrimError), workspace.open(create=False) as scopes:
             if any(rule.provenance.source == "floop" for rule in scopes.behaviors()):
                 found = []
     traces = [(folder, f"floop's rules aren't imported yet: brim rules import {folder}") for folder in found]

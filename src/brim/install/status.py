@@ -76,7 +76,7 @@ def home_status(workspace: Workspace, *, almost_full: bool = False) -> HomeStatu
     wants = [
         (not installed and bool(used), "brim is not installed in your agents", "brim init"),
         (not (installed or used), "brim found no agent: name the one that you use", "brim init --agent NAME"),
-        (paused, "hooks are paused", "brim resume"),
+        (paused, "hooks are paused", "brim pause off"),
         *_about_project(workspace, rules["project"], changes),
         (bool(news), news, "brim rules import"),
         (rules["pending"] > 0, f"{counted(rules['pending'], 'note')} of agents to review", "brim rules review"),
@@ -126,10 +126,10 @@ def _about_project(workspace: Workspace, rules: int, changes: str) -> list[tuple
     is_foreign = memory is not None and memory.reason == "foreign"
     is_untrusted = bool(rules) and not workspace.trusted
     return [
-        (is_untrusted, "this project isn't trusted, so agents don't hear its rules", "brim trust"),
-        (lost is not None, "this project's store has lost rules, and brim kept a copy", "brim backup restore"),
+        (is_untrusted, "this project isn't trusted, so agents don't hear its rules", "brim rules trust"),
+        (lost is not None, "this project's store has lost rules, and brim kept a copy", "brim rules restore"),
         ("project" in workspace.problems, "this project's rules can't be read, so agents go without", "brim doctor"),
-        (bool(changes), changes.partition(":")[0], "brim trust"),
-        (is_foreign, "agents don't use the memory in .context/", "brim trust"),
+        (bool(changes), changes.partition(":")[0], "brim rules trust"),
+        (is_foreign, "agents don't use the memory in .context/", "brim rules trust"),
         (not is_foreign and memory is not None, "agents don't use the memory in .context/", "brim doctor"),
     ]

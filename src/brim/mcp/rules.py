@@ -125,14 +125,14 @@ class Rules:
 @without_broken_project
 def active_text(workspace: Workspace, situation: str = "", task: str = "") -> str:
     """Return what matters, within ``token_budget.default``, everything in the text included; empty if nothing does."""
-    with workspace.open(migrate=True) as scopes:
+    with workspace.open(create=True) as scopes:
         return _told(scopes, workspace, _planner(scopes, workspace, situation, task))
 
 
 @without_broken_project
 def active_answer(workspace: Workspace, situation: str = "", task: str = "") -> str:
     """Return what matters; where there is nothing to tell, say whether nothing matters or nothing fits."""
-    with workspace.open(migrate=True) as scopes:
+    with workspace.open(create=True) as scopes:
         planner = _planner(scopes, workspace, situation, task)
         if text := _told(scopes, workspace, planner):
             return text
@@ -150,7 +150,7 @@ def list_rules(workspace: Workspace, query: str = "", limit: int = 50) -> Rules:
         texts = (rule.id, rule.name, *rule.tags, rule.summary, rule.canonical)
         return any(query.strip().casefold() in text.casefold() for text in texts)
 
-    with workspace.open(migrate=True) as scopes:
+    with workspace.open(create=True) as scopes:
         found = [each for each in scopes.behaviors(LIVE) if matches(each)]
     found.sort(key=lambda each: (each.name.casefold(), each.id))
     return Rules([Rule.of(each) for each in found[: max(0, limit)]], len(found))
@@ -160,7 +160,7 @@ def list_rules(workspace: Workspace, query: str = "", limit: int = 50) -> Rules:
 def why_text(workspace: Workspace, id: str, situation: str = "") -> str:
     """Return why one rule applies or does not, and the tier that it gets."""
 
-    with workspace.open(migrate=True) as scopes:
+    with workspace.open(create=True) as scopes:
         behavior = found_rule(scopes, id)
         if not behavior.live:
             return f"{behavior.name} ({behavior.id}): out: it is {behavior.status}"
@@ -175,7 +175,7 @@ def why_text(workspace: Workspace, id: str, situation: str = "") -> str:
 @without_broken_project
 def expanded_text(workspace: Workspace, id: str) -> str:
     """Return one rule whole. An unconfirmed note is told by its summary only, as everywhere, until it is accepted."""
-    with workspace.open(migrate=True) as scopes:
+    with workspace.open(create=True) as scopes:
         behavior = found_rule(scopes, id)
     if not behavior.live:
         raise InputError(f"{behavior.name} ({behavior.id}) is {behavior.status}, so it is not told")
@@ -249,7 +249,7 @@ def learn_note(workspace: Workspace, right: str, wrong: str = "", situation: str
     _check_length("wrong", wrong, "say the rule in a sentence")
     file = next(iter(files_in(situation)), "")
     about: Any = {"wrong": wrong, "file": file, "source": "agent", "session": session, "now": workspace.now}
-    with workspace.open(migrate=True) as scopes, scopes.writing("project"):
+    with workspace.open(create=True) as scopes, scopes.writing("project"):
         known = scopes.behaviors()
         learned = learn(right, **about, existing=known)
         _store_note(scopes, learned, known, workspace.now, session)

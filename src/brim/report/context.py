@@ -162,7 +162,7 @@ class ContextReport:
         return rewrite_price(self.request, self.change.rewritten_tokens)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON values: those of ``brim watch``, and what is known about the request."""
+        """Return it as JSON values: those of ``brim context --watch``, and what is known about the request."""
         found: dict[str, Any] = {**self.reading, "requests": self.count, "request": None, "parts": [], "brim": None}
         if self.request is None or self.brim is None:
             return found

@@ -48,7 +48,7 @@ _RELIEF = 0.9
 """The part of what was warned of below which it is over."""
 
 Reading = dict[str, Any]
-"""One object of ``brim watch --json``; docs/tracking.md says what each key means."""
+"""One object of ``brim context --watch --json``; docs/tracking.md says what each key means."""
 
 
 def budget_of(config: Config) -> ContextBudget:
@@ -209,7 +209,7 @@ def read_session(
     *taken* gets the size of each block that was read, *seen* the events.
     """
     watch = Watch(config, environ=environ)
-    counts, ticks = follow(path, interval=1.0, idle=None, once=True, taken=taken)
+    counts, ticks = follow(path, interval=1.0, once=True, taken=taken)
     for tick in ticks:
         watch.take(tick.events, live=False)
         seen(tick.events)

@@ -11,22 +11,19 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from brim.errors import InputError, StoreError
+from brim.hooks.settlement import UNATTRIBUTED
 from brim.spend.ledger import Ledger, ScopeStatus, lineage
 from brim.spend.limits import STOPPED, WARN, WRAPPING_UP, CostBudget, Raise
 from brim.spend.meter import SpendMeter
 from brim.spend.money import PriceList, micro_dollars
 from brim.spend.periods import PERCENT, TOKENS, USD, Allowance, in_unit, out_of, read_ceiling
-from brim.store.ledger import StoredLedger
+from brim.store.ledger import LONGEST_ID, StoredLedger
 from brim.store.project import name_of, segment
 from brim.tracking.events import Event, RunTotal, Usage
 from brim.tracking.notices import Notice
 
 ON_LIMIT = ("ask", "continue", "wrap_up", "stop")
 """What may be done at the limit. ``ask`` without a person to ask is ``wrap_up``."""
-UNATTRIBUTED = "unattributed:"
-"""Begins the id of what a session's total has more than its requests, here as in the hooks."""
-LONGEST_ID = 200
-"""Characters of a request's id."""
 _WORDS = {
     "wrap_up": ("", "w", "wrap", "wrap-up", "wrap_up", "n", "no"),
     "continue": ("c", "continue", "y", "yes"),
@@ -42,8 +39,8 @@ class Purse:
     """What a run spends, against *limit* (micro-dollars, None for none) and the limit of the project it is in.
 
     Without a *ledger* the run is counted all the same, and nothing is kept. *resumed* is whether the session was there
-    before: its total includes what was spent then, which isn't this run's. *unknown_price* is the setting: ``refuse``
-    or ``allow``. *plans* reads the plan's window of a limit, as in ``Ledger.reached``; *branch* is noted in the ledger.
+    before: its total includes what was spent then, which isn't this run's. *plans* reads the plan's window of a limit,
+    as in ``Ledger.reached``; *branch* is noted in the ledger.
     """
 
     def __init__(
@@ -54,7 +51,6 @@ class Purse:
         ledger: Ledger | None = None,
         warn: float = WARN,
         resumed: bool = False,
-        unknown_price: str = "refuse",
         plans: Callable[[Allowance], list[Allowance]] | None = None,
         branch: str = "",
         tell: Callable[[str], object] = print,
@@ -73,7 +69,7 @@ class Purse:
         """Where each request counts: a sub-agent has a scope of its own."""
         self._carried: dict[str, int] | None = {} if resumed else None
         self._amounts: dict[str, int] = {}
-        self._refuses, self._model, self._client_says = unknown_price != "allow", "", False
+        self._model, self._client_says = "", False
         self._project = lineage(scope)[0]
         self.budget = CostBudget(limit, warn, scope=scope)
         if ledger is not None:
@@ -114,12 +110,12 @@ class Purse:
 
     @property
     def why_not_enforced(self) -> str:
-        """Why a limit can't be kept, and what to do; empty if it can, or that is allowed."""
-        if not (self._refuses and self.unpriced and self.budget.left is not None):
+        """Why a limit can't be kept, and what to do; empty if it can."""
+        if not self.unpriced or self.budget.left is None:
             return ""
         return (
             f"no price is known for {', '.join(self.unpriced)}, so the limit cannot be kept: put the price under "
-            "'models' in the configuration, or set spend.unknown_price to allow"
+            "'models' in the configuration"
         )
 
     def take(self, event: Event, line: Mapping[str, Any]) -> list[Notice]:
@@ -282,4 +278,4 @@ def read_answer(typed: str, unit: str = USD) -> str | Raise:
 
 
 def _is_ending(state: str) -> bool:
-    return state in (WRAPPING_UP, STOPPED, "closed")
+    return state in (WRAPPING_UP, STOPPED)

@@ -57,7 +57,7 @@ FILES = (*sorted(_OURS), MARK, IGNORE)
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 _LONGEST = 64
 _FIRST = 8
-_ABOUT = "brim made this folder; 'brim scratch clean' removes it.\n"
+_ABOUT = "brim made this folder; 'brim memory clean' removes it.\n"
 
 
 def check_folder(path: str, secret: str = "") -> bool:
@@ -84,7 +84,7 @@ def check_folder(path: str, secret: str = "") -> bool:
     if any(name not in (MARK, IGNORE, LOCK) and not name.startswith(TEMPORARY) for name in _names(path)):
         if mark is None:
             raise StoreError(f"{path}: brim did not make this folder, so it is not used; move it away", "refused")
-        why = "this memory wasn't made here, so agents don't use it: 'brim trust' shows it and asks"
+        why = "this memory wasn't made here, so agents don't use it: 'brim rules trust' shows it and asks"
         raise StoreError(f"{path}: {why}", "foreign")
     return False
 

@@ -122,7 +122,7 @@ class ScopeStatus(Record):
     left: int | None = None
     """What would still be admitted, for the wrap-up while that is on; None means no limit."""
     state: str = "open"
-    """``open``, ``asked``, ``wrapping_up``, ``stopped`` or ``closed``."""
+    """``open``, ``asked``, ``wrapping_up`` or ``stopped``."""
     overshoot: int = 0
     """How far the sum is over the limit, because of requests that weren't reserved or cost more than that."""
     is_default: bool = True
@@ -151,7 +151,7 @@ class Ledger(Protocol):
         """Set the limit of *scope*: None removes it, 0 means that nothing may be spent.
 
         Setting the same limit again changes nothing, so that a job can set its limit at every start and keep a person's
-        answers. With *anew*, it counts as a new limit all the same, and reopens a closed scope. A *default* gives way
+        answers. With *anew*, it counts as a new limit all the same, and reopens a stopped scope. A *default* gives way
         to a limit that a person set or raised, and reopens nothing. If more is spent already, a person is asked at
         once.
         """

@@ -7,8 +7,9 @@ total stays within the limit even with the wrap-up. ``CostBudget`` applies these
 from __future__ import annotations
 
 from brim.errors import InputError
+from brim.figures import DOLLAR
 from brim.record import Record
-from brim.spend.money import DOLLAR, MOST, checked_amount, in_dollars
+from brim.spend.money import MOST, checked_amount, in_dollars
 from brim.tracking.notices import COST_LIMIT, COST_WARNING, INPUT_REQUESTED, Notice, Subscribers
 
 TYPE_CHECKING = False
@@ -23,9 +24,8 @@ OPEN = "open"
 ASKED = "asked"
 WRAPPING_UP = "wrapping_up"
 STOPPED = "stopped"
-CLOSED = "closed"
-STATES = (OPEN, ASKED, WRAPPING_UP, STOPPED, CLOSED)
-"""``asked``: the limit was reached and not answered yet. ``closed``: a request cost more than it had reserved."""
+STATES = (OPEN, ASKED, WRAPPING_UP, STOPPED)
+"""``asked``: the limit was reached and not answered yet."""
 
 ANSWERS = ("continue", "raise", "wrap_up", "stop")
 """What a person may answer at the limit; ``raise`` is said as ``Raise(to)``."""
@@ -93,7 +93,7 @@ class Limit(Record):
 
         This becomes ``LimitReached.reason``.
         """
-        if self.state in (STOPPED, CLOSED):
+        if self.state == STOPPED:
             return self.state
         return WRAPPING_UP if self.state == WRAPPING_UP and purpose != WRAP_UP else ""
 
@@ -129,8 +129,8 @@ class Limit(Record):
         """Return the limit after a person's *answer*. *taken* is spent or reserved, in *unit*.
 
         ``continue`` adds a tenth each time that the limit is reached: to the limit, or to the sum if that is higher, so
-        that there is room again. ``Raise`` sets another limit and reopens a closed scope. Either is a new limit. If its
-        warning were due at once, it is left out: the person who answered knows.
+        that there is room again. ``Raise`` sets another limit and reopens a stopped scope. Either is a new limit. If
+        its warning were due at once, it is left out: the person who answered knows.
         """
         if answer == "wrap_up":
             return self.replace(state=WRAPPING_UP)
@@ -158,11 +158,11 @@ class Limit(Record):
 
     def renewed(self, given: int | None) -> Limit:
         """Return the limit *given* in place of this default. A stopped scope stays stopped."""
-        return Limit(given, state=self.state if self.state in (WRAPPING_UP, STOPPED, CLOSED) else OPEN)
+        return Limit(given, state=self.state if self.state in (WRAPPING_UP, STOPPED) else OPEN)
 
     def _continued(self, taken: int) -> Self:
         is_reached = self.state == OPEN and self.room(taken) == 0
-        if self.state not in (ASKED, CLOSED) and not is_reached:
+        if self.state != ASKED and not is_reached:
             raise InputError("nothing was asked: 'continue' answers a limit that was reached, once; 'raise' always can")
         if self.amount is None or self.base is None:
             return self.replace(state=OPEN)

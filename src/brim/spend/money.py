@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import cache
 
 from brim.errors import InputError, UnknownPrice
+from brim.figures import DOLLAR
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 else:
     Protocol = object
 
-DOLLAR = 1_000_000
-"""Micro-dollars in a dollar."""
 
 MOST = 10**15
 """The largest amount: a billion dollars. Sums of many of them still fit into what SQLite can store."""

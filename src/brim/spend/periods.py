@@ -7,9 +7,10 @@ since 1970, so only its end needs a calendar.
 from __future__ import annotations
 
 from brim.errors import InputError
+from brim.figures import DOLLAR
 from brim.record import Record
 from brim.spend.limits import Limit
-from brim.spend.money import DOLLAR, MOST, in_dollars, micro_dollars
+from brim.spend.money import MOST, in_dollars, micro_dollars
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

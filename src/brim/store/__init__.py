@@ -2,7 +2,7 @@
 
 In one SQLite file per project and one per user.
 
-- Files: ``project`` decides which files brim may use, ``database`` opens and migrates one, ``backup`` copies it.
+- Files: ``project`` decides which files brim may use, ``database`` opens one, ``backup`` copies it.
 - Rules: ``rows`` converts between rules and rows, ``store`` reads and writes one file (rules, events, sessions), and
   ``scopes`` combines the project's file with the user's. ``events`` has what happened to rules.
 - Plans: ``planner`` chooses rules for an agent, ``hook_planner`` for a hook; ``loaded`` knows which rules an agent

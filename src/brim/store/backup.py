@@ -8,17 +8,21 @@ import shutil
 import sqlite3
 import time
 from contextlib import closing, suppress
+from dataclasses import asdict, dataclass
 from itertools import count, filterfalse
 from typing import TYPE_CHECKING, Any
 
 from brim.config.retention import NEWEST_COPIES, OTHER_COPIES
 from brim.errors import InputError, StoreError
 from brim.files import backup_name, sha256_hex
-from brim.store.database import ERRORS, VERSION, Database, checked_version, connect, in_words, log_ahead
+from brim.store.database import ERRORS, Database, connect, has_tables, in_words, log_ahead
+from brim.store.events import Event
 from brim.store.project import PARTS, check_ours, make_folder
 from brim.store.store import open_store
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from brim.store.scopes import Scopes
 
 BACKUPS = "backups"
@@ -40,7 +44,7 @@ def create(store_path: str, target: str) -> str:
         raise InputError(f"{target}: exists already; a backup is never written over: choose another name")
     check_ours(store_path)
     with connect(store_path) as source:
-        checked_version(source)
+        has_tables(source)
         _copy(source, target)
     return target
 
@@ -48,14 +52,14 @@ def create(store_path: str, target: str) -> str:
 def restore(backup: str, store_path: str) -> str | None:
     """Replace the file *store_path* with *backup*; return where the replaced file is kept, None if there was none.
 
-    Processes that have the file open see the old content or the new. A backup that is damaged, newer or another
-    program's is refused, and so is replacing a file that isn't brim's or is newer.
+    Processes that have the file open see the old content or the new. A backup that is damaged, of another version or
+    another program's is refused, and so is replacing a file that isn't brim's or is of another version.
     """
     if not os.path.isfile(backup):
         raise InputError(f"{backup}: no such backup")
     try:
         with connect(backup, readonly=True) as source:
-            _check_version(source)
+            _check_filled(source)
             _check(source)
             kept = backup_name(store_path)
             if os.path.lexists(store_path) and is_sound(store_path):
@@ -93,22 +97,6 @@ def keep_copy(store: Database, user_folder: str, *, now: float, alone: bool = Fa
             os.unlink(path)
 
 
-def keep_version(store_path: str, version: int) -> str:
-    """Copy the store *store_path* of this *version* before a migration, and return the path of the copy.
-
-    The caller's connection holds the lock. The newest few of earlier copies stay.
-    """
-    folder = os.path.dirname(os.path.abspath(store_path))
-    target = new_backup(folder, now=time.time(), name=f"brim-v{version}")
-    with connect(store_path, readonly=True) as source:
-        _copy(source, target)
-    earlier = glob.glob(os.path.join(glob.escape(folder), BACKUPS, "brim-v[0-9]*.db"))
-    for path in sorted(earlier, key=os.path.getmtime, reverse=True)[NEWEST_COPIES:]:
-        with suppress(OSError):
-            os.unlink(path)
-    return target
-
-
 def _superfluous(copies: list[str]) -> list[str]:
     """Return which of *copies*, the newest first, can be removed."""
     known: set[str] = set()
@@ -129,8 +117,10 @@ def copies_folder(store_path: str, user_folder: str) -> str:
 
 def kept_copies(store_path: str, user_folder: str) -> list[str]:
     """Return the kept copies of the project's store *store_path*, the newest first."""
-    found = [path for _, path in backups_in({"project": copies_folder(store_path, user_folder)})]
-    return sorted(found, key=lambda path: (os.stat(path).st_mtime_ns, path), reverse=True)
+    folder = os.path.join(copies_folder(store_path, user_folder), BACKUPS)
+    endings = ("-wal", "-shm", "-journal", ".tmp")
+    files = [path for path in glob.glob(os.path.join(glob.escape(folder), "*")) if not path.endswith(endings)]
+    return sorted(filter(os.path.isfile, files), key=lambda path: (os.stat(path).st_mtime_ns, path), reverse=True)
 
 
 def lost_rules(store_path: str, user_folder: str) -> tuple[str, int] | None:
@@ -151,6 +141,38 @@ def lost_rules(store_path: str, user_folder: str) -> tuple[str, int] | None:
     return next((each for each in found if each[1]), None)
 
 
+@dataclass(frozen=True)
+class Restored:
+    """Rules that came back to a project's store."""
+
+    copy: str = ""
+    """The file that they came from; empty if nothing was lost."""
+    rules: int = 0
+    kept: str | None = None
+    """Where the store that was replaced is."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it for ``--json``."""
+        return asdict(self)
+
+
+def restore_lost(store_path: str, user_folder: str, open_scopes: Callable[[], Scopes], *, now: float) -> Restored:
+    """Bring back the rules that the project's store has lost, from the newest copy that has them."""
+    lost = lost_rules(store_path, user_folder)
+    if lost is None:
+        return Restored()
+    copy, rules = lost
+    if os.path.lexists(store_path) and is_sound(store_path):
+        with open_scopes() as scopes:
+            merge_copy(copy, scopes, now=now)
+        return Restored(copy, rules)
+    kept = restore(copy, store_path)
+    with open_store(store_path) as restored:
+        restored.record(Event("restored", now, detail={"backup": os.path.basename(copy)}))
+        keep_copy(restored.database, user_folder, now=now)
+    return Restored(copy, rules, kept)
+
+
 def merge_copy(copy: str, scopes: Scopes, *, now: float) -> None:
     """Add the rules of *copy* that the project's store lacks, with their connections."""
     with open_store(copy) as kept, scopes.writing("project"):
@@ -162,12 +184,9 @@ def merge_copy(copy: str, scopes: Scopes, *, now: float) -> None:
         store.put_edges([each for each in kept.edges_touching([each.id for each in lost]) if each.key not in known])
 
 
-def _check_version(backup: Database) -> None:
-    found = checked_version(backup)
-    if found == 0:
+def _check_filled(backup: Database) -> None:
+    if not has_tables(backup):
         raise StoreError(f"{backup.path}: not a backup: the file is empty", "refused")
-    if found > VERSION:
-        raise StoreError(f"{backup.path}: was made by a newer brim (version {found}): upgrade brim", "newer")
 
 
 def _check(database: Database) -> None:
@@ -181,8 +200,7 @@ def is_sound(path: str) -> bool:
     try:
         # Read-only: opening it for writing would delete the log of a damaged file.
         with connect(path, readonly=True) as database:
-            if checked_version(database) > VERSION:
-                raise StoreError(f"{path}: was written by a newer brim: upgrade brim, or move it away first", "newer")
+            has_tables(database)
             _check(database)
         return True
     except StoreError as error:
@@ -236,43 +254,11 @@ def store_size(path: str) -> int:
     return sum(os.path.getsize(path + part) for part in ("", "-wal") if os.path.exists(path + part))
 
 
-def new_backup(folder: str, *, now: float, name: str = "brim") -> str:
+def new_backup(folder: str, *, now: float) -> str:
     """Return an unused name, with the time in UTC, for a backup of the store in *folder*."""
     made = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
-    start = os.path.join(folder, BACKUPS, f"{name}-{made}")
+    start = os.path.join(folder, BACKUPS, f"brim-{made}")
     return next(filterfalse(os.path.lexists, (f"{start}{f'-{n}' if n > 1 else ''}.db" for n in count(1))))
-
-
-def find_backup(folder: str, given: str) -> str:
-    """Return the path of the backup *given*: a file, or the name of one among the backups in *folder*."""
-    inside = os.path.join(folder, BACKUPS, given)
-    if not os.path.exists(given) and os.path.basename(given) == given and os.path.isfile(inside):
-        return inside
-    if not os.path.isfile(given):
-        raise InputError(f"{given}: no such backup: 'brim backup list' shows them")
-    return os.path.abspath(given)
-
-
-def backups_in(folders: dict[str, str]) -> list[tuple[str, str]]:
-    """Return scope and path of every backup in *folders*, and of files that a restore replaced."""
-    found, endings = [], ("-wal", "-shm", "-journal", ".tmp")
-    for scope, folder in folders.items():
-        for pattern in (os.path.join(BACKUPS, "*"), "brim.db.bak*"):
-            paths = sorted(glob.glob(os.path.join(glob.escape(folder), pattern)))
-            found += [(scope, path) for path in paths if os.path.isfile(path) and not path.endswith(endings)]
-    return found
-
-
-def described(scope: str, path: str) -> dict[str, Any]:
-    """Describe the backup *path* for JSON; ``problem`` says why it can't be used."""
-    found: dict[str, Any] = {"file": path, "scope": scope, "at": 0.0, "bytes": store_size(path)}
-    try:
-        found["at"] = os.path.getmtime(path)
-        return {**found, "behaviors": rules_in(path), "problem": None}
-    except OSError:
-        return {**found, "behaviors": None, "problem": "gone"}
-    except StoreError as error:
-        return {**found, "behaviors": None, "problem": error.reason}
 
 
 def rules_in(path: str) -> int:
@@ -283,7 +269,7 @@ def rules_in(path: str) -> int:
 def rule_ids(path: str) -> set[str]:
     """Return the ids of the rules that the store *path* holds; raise if it cannot be used."""
     with connect(path, readonly=True) as database:
-        _check_version(database)
+        _check_filled(database)
         return {id for (id,) in database.rows("SELECT id FROM behaviors")}
 
 

@@ -35,7 +35,6 @@ from brim.spend.periods import (
     Allowance,
 )
 from brim.store.database import ALL
-from brim.store.project import LIMITS_SINCE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -123,8 +122,6 @@ class Books:
     def ended(self) -> list[Reservation]:
         """Return the reservations whose lease has ended; one longer than any may be was made by a wrong clock."""
         longest = self.now + LONGEST_LEASE + 86_400
-        if self._database.version < LIMITS_SINCE:
-            return []
         return [reservation_of(row) for row in self._database.rows(_ENDED, (self.now, longest))]
 
     def scope(self, name: str) -> Scope:
@@ -183,8 +180,7 @@ class Books:
 
     def all_allowances(self) -> list[Allowance]:
         """Return every limit per period, as it is now."""
-        rows = self._database.rows(f"{_LIMIT} ORDER BY scope") if self._database.version >= LIMITS_SINCE else []
-        for row in rows:
+        for row in self._database.rows(f"{_LIMIT} ORDER BY scope"):
             self._take(row)
         return [self._allowances[key] for key in sorted(self._allowances)]
 
@@ -192,9 +188,8 @@ class Books:
         """Return the limits per period that stand on *scope* itself."""
         if scope not in self._limits:
             self._limits[scope] = []
-            if self._database.version >= LIMITS_SINCE:
-                for row in self._database.rows(f"{_LIMIT} WHERE scope = ?", (scope,)):
-                    self._take(row)
+            for row in self._database.rows(f"{_LIMIT} WHERE scope = ?", (scope,)):
+                self._take(row)
         return [self._allowances[key] for key in self._limits[scope]]
 
     def allowances(self, scope: str, *, known: bool = False) -> list[Allowance]:

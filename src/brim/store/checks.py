@@ -19,10 +19,7 @@ REMOVABLE = ("self", "dangling", "mirrored")
 
 
 def file_problems(paths: Mapping[str, str]) -> tuple[list[Problem], dict[str, str]]:
-    """Return problems with the files in *paths*, by scope, and the files that can be used.
-
-    Opening an older file migrates it.
-    """
+    """Return problems with the files in *paths*, by scope, and the files that can be used."""
     problems, sound = [], {}
     for scope, path in paths.items():
         if not os.path.lexists(path):
@@ -31,12 +28,14 @@ def file_problems(paths: Mapping[str, str]) -> tuple[list[Problem], dict[str, st
             with open_store(path) as store:
                 wrong = store_problems(store)
         except StoreError as error:
-            problems.append(Problem("file", (), str(error), "see 'brim backup list' for a copy"))
+            problems.append(Problem("file", (), str(error), "'brim rules restore' brings a project's rules back"))
             continue
         if not wrong:
             sound[scope] = path
         else:
-            problems.append(Problem("file", (), f"{path}: {shortened(wrong)}", "restore a backup: brim backup list"))
+            problems.append(
+                Problem("file", (), f"{path}: {shortened(wrong)}", "'brim rules restore' brings a project's rules back")
+            )
     return problems, sound
 
 
@@ -82,7 +81,7 @@ def stale_problems(scopes: Scopes) -> list[Problem]:
         stale = store.stale_ids()
         if stale:
             text = f"{store.path}: the lines of {counted(len(stale), 'rule')} are not counted, so length is charged"
-            problems.append(Problem("stale-costs", tuple(stale), text, "'brim rules check --fix' counts them"))
+            problems.append(Problem("stale-costs", tuple(stale), text, "'brim rules audit --fix' counts them"))
     return problems
 
 
@@ -100,10 +99,10 @@ def hints(scopes: Scopes) -> list[Problem]:
     pairs = duplicate_pairs(scopes)
     for one, other in pairs[:5]:
         text = f"{one.name} ({one.id}) and {other.name} ({other.id}) say nearly the same"
-        found.append(Problem("near-duplicate", (one.id, other.id), text, "'brim rules dedupe' merges them"))
+        found.append(Problem("near-duplicate", (one.id, other.id), text, "merge them in 'brim ui', or remove one"))
     if len(pairs) > 5:
         text = f"{counted(len(pairs) - 5, 'pair')} more nearly the same"
-        found.append(Problem("near-duplicate", (), text, "'brim rules dedupe'"))
+        found.append(Problem("near-duplicate", (), text, "'brim ui' merges them"))
     return found
 
 
@@ -113,7 +112,7 @@ def _contradictions(scopes: Scopes) -> list[Problem]:
         (
             (newer.id, each.other.id),
             f"{newer.name} ({newer.id}) contradicts {each.other.name} ({each.other.id}): {each.about}",
-            f"remove one, or 'brim rules check --fix' lets agents hear only {newer.name}",
+            f"remove one, or 'brim rules audit --fix' lets agents hear only {newer.name}",
         )
         for newer, each in unmarked_conflicts(scopes)
     ]
@@ -128,7 +127,7 @@ def _contradictions(scopes: Scopes) -> list[Problem]:
     problems = [Problem("contradiction", ids, text, fix) for ids, text, fix in found[:5]]
     if len(found) > 5:
         text = f"{counted(len(found) - 5, 'more pair')} of rules contradict each other"
-        problems.append(Problem("contradiction", (), text, "'brim rules check --fix' lets agents hear only the newer"))
+        problems.append(Problem("contradiction", (), text, "'brim rules audit --fix' lets agents hear only the newer"))
     return problems
 
 

@@ -68,7 +68,7 @@ def consent_for(project: str, home: str, *, settings_changed: bool) -> Consent:
     if os.path.exists(path):
         settings = {key: value for key, (value, _) in read_settings(read_text(path), path)[0].items()}
     kinds = list(BehaviorKind)
-    with open_scopes(project, home, trusted=True, migrate=False) as scopes:
+    with open_scopes(project, home, trusted=True, create=False) as scopes:
         rules = scopes.project.behaviors(LIVE) if scopes.project is not None else []
         rules.sort(key=lambda each: (kinds.index(each.kind), each.name, each.id))
         refused, digests = [str(refusal) for refusal in scopes.refusals()], scopes.unagreed()

@@ -1,8 +1,7 @@
-"""Opens, checks and migrates a SQLite file, and runs statements and transactions in it.
+"""Opens and checks a SQLite file, and runs statements and transactions in it.
 
 Write-ahead logging lets readers and one writer work at the same time. With ``synchronous=NORMAL``, a crash never
-damages the file, but a power cut may lose the last moments. A migration is a numbered file of SQL that runs in its own
-transaction, which also raises the file's version. So whatever happens, the file has one version or the next.
+damages the file, but a power cut may lose the last moments. All tables are made in one transaction.
 """
 
 from __future__ import annotations
@@ -26,20 +25,22 @@ if TYPE_CHECKING:
 APPLICATION = 0x6272696D
 """``brim`` in ASCII: the application id in SQLite's header."""
 
-MIGRATIONS = os.path.join(os.path.dirname(__file__), "migrations")
-"""The folder of the numbered SQL files."""
+DATA = os.path.join(os.path.dirname(__file__), "data")
 
-VERSION = 4
-"""The number of the newest migration: the version that this brim reads and writes."""
+TABLES = os.path.join(DATA, "schema.sql")
+"""The statements that make brim's tables."""
+
+RECORDED = os.path.join(DATA, "schema.json")
+"""The rows that ``SCHEMA`` returns in a file with these tables: ``python -m tests.store.test_schema`` writes it."""
+
+VERSION = 1
+"""The version of the tables. A file of another version is refused, never changed."""
 
 POSTGRES = ("postgresql://", "postgres://")
 """Prefixes of a PostgreSQL server's address: see ``brim.store.postgres``."""
 
 ALL = (1 << 63) - 1
 """A ``LIMIT`` that returns every row."""
-
-READABLE = 2
-"""The oldest version that a hook can read without a migration."""
 
 TIMEOUT = 5.0
 """Seconds that a command waits for another writer. Hooks wait less, because an agent waits for them."""
@@ -71,9 +72,6 @@ STATISTICS = (
 )
 """Tables that SQLite may add on its own."""
 
-SCHEMAS = os.path.join(os.path.dirname(__file__), "data", "schema{}.json")
-"""The schema of each version: the rows that ``SCHEMA`` returns after its migration."""
-
 HEADER = b"SQLite format 3\0"
 """The first bytes of a database. One that was never written to is empty."""
 
@@ -90,36 +88,22 @@ MOST_PLACES = 400
 """Values in one statement, which may use each twice: older versions of SQLite take 999 in all."""
 
 
-def open_database(
-    path: str,
-    *,
-    migrate: bool = True,
-    timeout: float = TIMEOUT,
-    readonly: bool = False,
-    migrations: str = MIGRATIONS,
-    version: int = VERSION,
-) -> Database:
+def open_database(path: str, *, create: bool = True, timeout: float = TIMEOUT, readonly: bool = False) -> Database:
     """Open brim's file *path*.
 
-    With *migrate*, a missing file is created and an older one migrated to *version*; without it, or with *readonly*,
-    that's an error. A file that is damaged, newer or another program's is refused and left as it is.
+    With *create*, a missing file is made; without it, or with *readonly*, that's an error. A file that is damaged, of
+    another version or another program's is refused and left as it is.
     """
-    migrate = migrate and not readonly
-    if migrate and not os.path.lexists(path):
+    create = create and not readonly
+    if create and not os.path.lexists(path):
         make_file(path)
     check_ours(path)
     database = connect(path, timeout=timeout, readonly=readonly)
     with closed_on_error(database):
-        found = checked_version(database)
-        versions = f"(version {found} of the file; this one reads {version})"
-        if found > version:
-            raise StoreError(f"{path}: was written by a newer brim {versions}: upgrade brim", "newer")
-        if found < (READABLE if version == VERSION else version) and not migrate:
-            text = f"{path}: is of an older brim {versions}: 'brim upgrade' brings it up to date"
-            raise StoreError(text, "older")
-        if found < version and migrate:
-            bring_up_to_date(database, migrations, version)
-        database.version = version if migrate else found
+        if not has_tables(database):
+            if not create:
+                raise StoreError(f"{path}: is empty; 'brim learn' fills it", "missing")
+            make_tables(database)
     return database
 
 
@@ -129,7 +113,7 @@ def fold_log(path: str) -> Database:
     A process that is about to end shouldn't close it: closing removes the log, and creating it again makes the next
     writer wait for the disk.
     """
-    database = open_database(path, migrate=False, timeout=0.0)
+    database = open_database(path, create=False, timeout=0.0)
     with closed_on_error(database):
         database.row("PRAGMA wal_checkpoint(TRUNCATE)")
     return database
@@ -157,64 +141,42 @@ def version_of(database: Database) -> int:
     return 0
 
 
-def checked_version(database: Database) -> int:
-    """Return the version of *database*; raise if its schema isn't exactly what the migrations create.
+def has_tables(database: Database) -> bool:
+    """Whether *database* has brim's tables, and nothing else; False if it is empty.
 
-    The file may have come with a project, and a foreign trigger or view in it could do anything.
+    Raise if it has others: the file may have come with a project, and a foreign trigger or view could do anything.
     """
     with database.reading():
         version = version_of(database)
         schema = [list(row) for row in database.rows(SCHEMA) if row not in STATISTICS]
-    if version <= VERSION and schema != _made_of(version):
+    if version > 0 and version != VERSION:
+        versions = f"version {version} of the file; this one reads {VERSION}"
+        remedy = "install the brim that wrote it, or move the file away to begin a new one"
+        raise StoreError(f"{database.path}: is of another version of brim ({versions}): {remedy}", "version")
+    if version == 0 and not schema:
+        return False
+    if version != VERSION or schema != _recorded_schema():
         text = "holds tables, views or triggers that brim didn't make, so it isn't used; nothing was changed"
         raise StoreError(f"{database.path}: {text}: {_RESTORE}", "damaged")
-    return version
+    return True
 
 
 @cache
-def _made_of(version: int) -> Any:
-    if version <= 0:
-        return [] if version == 0 else None
-    with open(SCHEMAS.format(version), encoding="utf-8") as file:
+def _recorded_schema() -> Any:
+    with open(RECORDED, encoding="utf-8") as file:
         return json.load(file)
 
 
-def bring_up_to_date(database: Database, migrations: str, version: int) -> None:
-    """Run the missing migrations. Several processes may do this at once.
-
-    A new file gets the newest schema directly, in half the time. Before an older file is changed, a copy is kept that
-    the version before can open: ``database.kept``.
-    """
+def make_tables(database: Database) -> None:
+    """Make brim's tables in an empty file. Several processes may do this at once."""
     log_ahead(database)
-    is_first = True
-    while True:
-        with database.writing():
-            number = version_of(database) + 1  # again: another process may have been faster
-            if number > version:
-                return
-            if is_first and number > 1:
-                from brim.store.backup import keep_version  # it opens stores
-
-                database.kept = keep_version(database.path, number - 1)
-            is_first = False
-            if number == 1 and migrations == MIGRATIONS:
-                number, made = version, [row for row in _made_of(version) if not row[1].startswith("sqlite_")]
-                steps = [sql for kind, _, _, sql in sorted(made, key=lambda row: row[0] != "table")]  # tables first
-            else:
-                steps = statements(os.path.join(migrations, f"{number:04}.sql"))
-            for statement in steps:
-                database.run(statement)
-            database.run(f"PRAGMA application_id = {APPLICATION}")
-            database.run(f"PRAGMA user_version = {number}")
-
-
-def upgrade(database: Database) -> None:
-    """Migrate a file that a hook has opened, if it's writable and small enough to copy quickly."""
-    if database.version < VERSION and not database.readonly:
-        if os.path.getsize(database.path) > THOROUGH:
-            raise StoreError(f"{database.path}: is of an older brim: 'brim upgrade' brings it up to date", "older")
-        bring_up_to_date(database, MIGRATIONS, VERSION)
-        database.version = VERSION
+    with database.writing():
+        if version_of(database) == VERSION:  # another process was faster
+            return
+        for statement in statements(TABLES):
+            database.run(statement)
+        database.run(f"PRAGMA application_id = {APPLICATION}")
+        database.run(f"PRAGMA user_version = {VERSION}")
 
 
 def statements(path: str) -> list[str]:
@@ -256,16 +218,11 @@ class Closing:
 class Database(Closing):
     """An open connection to the SQLite file *path*, which turns SQLite's errors into ``StoreError``."""
 
-    kept = ""
-    """The copy that was made before a migration; empty if there was none."""
-
     def __init__(
         self, path: str, connection: sqlite3.Connection, *, readonly: bool = False, timeout: float = TIMEOUT
     ) -> None:
         self.path, self.readonly = path, readonly
         hurried, self._timeout = timeout < HURRIED, timeout
-        self.version = 0
-        """The version of the file, as ``open_database`` found or made it."""
         self._connection, self._seconds = connection, SHORT_QUERY if hurried else QUERY
         self._checked = hurried
         """Whether the file was checked, or there's no time to check it."""
@@ -465,7 +422,7 @@ def _check_header(path: str) -> None:
         if not first and _has_log(path) and not file.read(1):
             raise StoreError(
                 f"{path}: is empty, and {path}-wal is the log of a file that is gone; nothing was changed: "
-                "'brim backup restore' puts a backup in its place, or move the log away to start over",
+                "'brim rules restore' brings a project's rules back, or move the log away to start over",
                 "damaged",
             )
 
@@ -524,7 +481,7 @@ def in_words(error: Exception, path: str) -> StoreError:
     return StoreError(f"{path}: {what}", reason)
 
 
-_RESTORE = "'brim backup restore' puts a backup in its place"
+_RESTORE = "'brim rules restore' brings a project's rules back"
 _DAMAGED = f"is damaged or not a database; nothing was changed: {_RESTORE}"
 _WORDS = {
     **dict.fromkeys(

@@ -329,12 +329,12 @@ class RulesReader:
         more = len(conflicts) - MOST_TOLD
         notes = (
             *self._elsewhere(scopes),
-            *(["too many at once to look for contradictions: 'brim rules check' does"] if too_many else ()),
+            *(["too many at once to look for contradictions: 'brim rules audit' does"] if too_many else ()),
             *(
                 f"{one.name} ({one.id}) conflicts with {each.other.name} ({each.other.id})"
                 for one, each in conflicts[:MOST_TOLD]
             ),
-            *([f"{counted(more, 'more contradiction')}: 'brim rules check' finds them"] if more > 0 else ()),
+            *([f"{counted(more, 'more contradiction')}: 'brim rules audit' finds them"] if more > 0 else ()),
             *(self._gone(store) if store is not None else ()),
         )
         return Plan(self._changes, kept, tuple(marked), notes=notes, files=self._loaded(), files_scope=self.scope)

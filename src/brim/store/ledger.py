@@ -28,7 +28,7 @@ from brim.spend.ledger import (
     ScopeStatus,
     lineage,
 )
-from brim.spend.limits import ASKED, CLOSED, OPEN, STOPPED, WARN, WRAP_UP, WRAPPING_UP, Limit, Raise
+from brim.spend.limits import ASKED, OPEN, STOPPED, WARN, WRAP_UP, WRAPPING_UP, Limit, Raise
 from brim.spend.money import checked_amount, in_dollars
 from brim.spend.periods import (
     EVERYWHERE,
@@ -45,7 +45,7 @@ from brim.spend.periods import (
 )
 from brim.store.books import Books, Scope, below, is_ending
 from brim.store.database import POSTGRES, TIMEOUT, open_database
-from brim.store.project import LIMITS_SINCE, scope_at
+from brim.store.project import scope_at
 from brim.tracking.notices import Subscribers
 
 TYPE_CHECKING = False
@@ -63,7 +63,7 @@ LONGEST_ID = 200
 def open_ledger(
     address: str,
     *,
-    migrate: bool = True,
+    create: bool = True,
     timeout: float = TIMEOUT,
     warn: float = WARN,
     clock: Callable[[], float] | None = None,
@@ -71,20 +71,20 @@ def open_ledger(
     """Open the ledger at *address*.
 
     The address is ``sqlite:///PATH``, a path (such as a store's ``brim.db``), or, for many machines,
-    ``postgresql://USER:PASSWORD@HOST/DATABASE``. A missing ledger is created, unless *migrate* is False. *warn* is the
+    ``postgresql://USER:PASSWORD@HOST/DATABASE``. A missing ledger is created, unless *create* is False. *warn* is the
     share of a limit from which to warn. *timeout* is how many seconds to wait for another writer, or for a server that
     is down. *clock* gives the time for leases; by default that's this machine's, or the server's with PostgreSQL.
     """
     if address.startswith(POSTGRES):
         from brim.store.postgres.ledger import PostgresLedger
 
-        return PostgresLedger(address, migrate=migrate, warn=warn, clock=clock, timeout=timeout)
-    database = _open(ledger_path(address), migrate, timeout)
+        return PostgresLedger(address, create=create, warn=warn, clock=clock, timeout=timeout)
+    database = _open(ledger_path(address), create, timeout)
     return SqliteLedger(database, warn=warn, clock=clock or time.time, timeout=timeout)
 
 
-def _open(path: str, migrate: bool, timeout: float) -> Database:
-    database = open_database(path, migrate=migrate, timeout=timeout)
+def _open(path: str, create: bool, timeout: float) -> Database:
+    database = open_database(path, create=create, timeout=timeout)
     if not database.readonly:
         database.run("PRAGMA synchronous = FULL")
     return database
@@ -358,8 +358,6 @@ class StoredLedger(Ledger):
 
     def projects(self) -> dict[str, str]:
         """Return the place of every project that is known, by its scope."""
-        if self.database.version < LIMITS_SINCE:
-            return {}
         return dict(self.database.rows("SELECT scope, place FROM spend_projects ORDER BY scope"))
 
     def subscribe(self, subscriber: Callable[[Notice], object]) -> Callable[[], None]:
@@ -578,7 +576,6 @@ def refusal(about: Scope | Allowance, amount: int, purpose: str, ending: bool) -
     answers = "" if limit.state == WRAPPING_UP else f": brim limit continue|raise|wrap-up|stop {whose}"
     text = {
         STOPPED: f"{name}: was stopped, so nothing more is spent: 'brim limit continue {name}' opens it",
-        CLOSED: f"{name}: is closed: 'brim limit continue {name}' opens it",
         WRAPPING_UP: f"{name}: is being wrapped up, and only requests for that are admitted",
     }.get(reason) or f"{name}: {in_unit(amount, unit)} more does not fit: {', '.join(parts)}{answers}"
     what: dict[str, Any] = {"scope": about.scope, "reason": reason or "limit", "amount": amount, "unit": unit}

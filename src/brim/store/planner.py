@@ -236,7 +236,7 @@ def tell_session(planner: Planner, session: Session, event: str, *, floor: str =
 
 
 def costs_of(scopes: Scopes, ids: Collection[str], config: Config, *, mode: Mode | None = None) -> Costs:
-    """Return the costs of *ids*: the stored ones, unless ``brim count`` would count differently."""
+    """Return the costs of *ids*: the stored ones, unless ``brim dev count`` would count differently."""
     model, mode = config["model"], mode or config["mode"]
     if mode == "auto":
         from brim.tokens.engines import NativeEngine

@@ -50,9 +50,6 @@ LONGEST_NAME = 80
 
 _SIGNS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 
-LIMITS_SINCE = 3
-"""The first version of the file with projects by place, and limits per period."""
-
 NO_PROJECT = "no-project"
 """The scope of money that is spent outside of projects."""
 
@@ -125,12 +122,9 @@ def name_of(place: str) -> str:
 
 
 def scope_at(database: Database | None, place: str) -> str:
-    """Return the ledger's scope of the project at *place*: its name, if no other place has it.
-
-    Older versions used the name alone: the first place with that name takes over the scope.
-    """
+    """Return the ledger's scope of the project at *place*: its name, if no other place has it."""
     name = name_of(place)
-    if not place or database is None or database.version < LIMITS_SINCE:
+    if not place or database is None:
         return name
     rows = dict(database.rows("SELECT place, scope FROM spend_projects WHERE place = ?1 OR scope = ?2", (place, name)))
     if place in rows:
@@ -195,7 +189,7 @@ def check_ours(path: str) -> None:
     if is_tracked(path, endings=PARTS):
         raise StoreError(
             f"{path}: git tracks it, so it may be someone else's and isn't used; 'git rm --cached' it, then "
-            "'brim backup restore' brings back what is lost; share rules with 'brim rules export'",
+            "'brim rules restore' brings back what is lost",
             "refused",
         )
 

@@ -32,9 +32,6 @@ COLUMNS = (
 )
 """The columns of a behavior, in the order of its row."""
 
-BLOCKS_SINCE = 4
-"""The first version of the file with blocks, inferred conditions and weighted terms."""
-
 SELECT = f"SELECT {', '.join(COLUMNS)} FROM behaviors"  # noqa: S608 - the names above
 WRITTEN = (*COLUMNS, "inferred", "section")
 """All columns that are written. The last two are for activation: inferred conditions, and the rule's section."""
@@ -43,8 +40,8 @@ UPSERT = (
     f"ON CONFLICT (id) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in WRITTEN[1:])}"
 )
 
-DIGESTED = "id, live, name, kind, status, conditions, priority, tags, summary, canonical"
-"""Everything that decides what agents are told and when. Users who trust a project agree to these, and to blocks."""
+DIGESTED = "id, live, name, kind, status, conditions, priority, tags, summary, canonical, blocks"
+"""Everything that decides what agents are told and when. Users who trust a project agree to these."""
 
 EDGE_COLUMNS = "source, target, kind, weight, created_at, last_activated"
 NODE_COLUMNS = "id, conditions, words, injected, confirmed, overridden, last_used, live, kind, status, inferred"
@@ -112,7 +109,9 @@ def behavior_of(row: Sequence[Any], *, new: bool = False) -> Behavior:
 
 def unreadable(id: object, error: Exception) -> StoreError:
     """Return the error for a row that brim can't have written."""
-    return StoreError(f"the rule {id!r} can't be read: {error}; 'brim backup restore' puts a backup back", "damaged")
+    return StoreError(
+        f"the rule {id!r} can't be read: {error}; 'brim rules restore' brings a project's rules back", "damaged"
+    )
 
 
 def _behavior(row: Sequence[Any]) -> Behavior:

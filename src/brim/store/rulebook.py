@@ -5,7 +5,7 @@ Call the functions that write inside ``scopes.writing()``. Nothing is deleted: s
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,6 @@ from brim.errors import InputError
 from brim.record import Value
 from brim.store.events import Event
 from brim.store.imports import similar_elsewhere, store_merged
-from brim.store.rows import without_secrets
 from brim.store.scopes import Scopes
 from brim.store.suggestions import Suggestions
 from brim.store.trust import ONCE, OWN, SESSION, allow
@@ -177,7 +176,7 @@ def edit_rule(scopes: Scopes, old: Behavior, changes: Mapping[str, object], *, n
     """Write *changes* of *old*, unless it has changed since it was read. Its history keeps the old values."""
     stored = scopes.store(old.scope).get(old.id)
     if stored is None or any(getattr(stored, field) != getattr(old, field) for field in (*FIELDS, "status")):
-        raise InputError(f"{named(old)} changed while you edited it: see 'brim rules show {old.id}'")
+        raise InputError(f"{named(old)} changed while you edited it: see 'brim rules why {old.id}'")
     before = {field: as_object(old)[field] for field in changes}
     scopes.put(stored.replace(**changes, scope=old.scope, updated_at=now), event="edited", now=now, before=before)
 
@@ -310,26 +309,3 @@ def merge_pairs(scopes: Scopes, pairs: Iterable[Pair], *, now: float) -> list[Me
             became[merged.kept.id], became[merged.superseded.id] = merged.kept, merged.superseded
             done.append(merged)
     return done
-
-
-# Sharing -------------------------------------------------------------------------------------------------------------
-
-
-def exported(
-    behaviors: Collection[Behavior], edges: Collection[Edge], *, everything: bool
-) -> tuple[list[Behavior], list[Edge], int]:
-    """Return the rules and edges to export, and how many edges are left out because they lead to other files."""
-    chosen = {each.id: each for each in behaviors if everything or each.live}
-    away = {each.id for each in behaviors if each.id not in chosen}
-    meant = [edge for edge in edges if everything or edge.kind is not EdgeKind.CO_ACTIVATED]
-    inside = [edge for edge in meant if chosen.keys() >= set(edge.key[:2])]
-    # An edge of a removed rule isn't exported either; one to another file would have no end for others.
-    outside = [edge for edge in meant if not chosen.keys() >= set(edge.key[:2]) and away.isdisjoint(edge.key[:2])]
-    # The person who imports it decides about the scope, and git knows when it last changed.
-    shared = [
-        without_secrets(each).replace(
-            scope="user", updated_at=None, supersedes=tuple(id for id in each.supersedes if id in chosen)
-        )
-        for each in chosen.values()
-    ]
-    return shared, inside, len(outside)

@@ -3,8 +3,8 @@
 If both files have a rule with the same id, the project's applies. There is one exception: nothing in the project's file
 replaces, hides or weakens a live constraint of the user, because a cloned project must not overrule its user.
 
-Agents get only those rules of the project that the user has agreed to. ``brim trust`` shows rules that were added or
-changed without brim, and asks about them. Rules written through ``Scopes`` count as agreed to.
+Agents get only those rules of the project that the user has agreed to. ``brim rules trust`` shows rules that were added
+or changed without brim, and asks about them. Rules written through ``Scopes`` count as agreed to.
 """
 
 from __future__ import annotations
@@ -79,14 +79,14 @@ def open_scopes(
     user: str,
     *,
     trusted: bool,
-    migrate: bool = True,
+    create: bool = True,
     timeout: float = TIMEOUT,
     checked: bool = False,
 ) -> Scopes:
     """Open the files of the folders *project* and *user*. Without *trusted*, the project's file is left out.
 
-    A missing file is created when something is written to its scope. *migrate* and *timeout* are those of
-    ``open_store``; a hook passes False, so that it never creates or migrates a file. *checked* leaves out rules of the
+    A missing file is created when something is written to its scope. *create* and *timeout* are those of
+    ``open_store``; a hook passes False, so that it never creates a file. *checked* leaves out rules of the
     project that the user hasn't agreed to.
     """
     paths = {"user": os.path.join(user, FILE)}
@@ -94,16 +94,16 @@ def open_scopes(
         paths["project"] = os.path.join(project, ".brim", FILE)
     if len(paths) == 2 and _is_same(*map(os.path.dirname, paths.values())):
         del paths["project"]
-    return Scopes(paths, migrate=migrate, timeout=timeout, checked=checked)
+    return Scopes(paths, create=create, timeout=timeout, checked=checked)
 
 
 class Scopes(Closing):
     """The files of both scopes, read as one ``brim.activation.Source``."""
 
     def __init__(
-        self, paths: Mapping[str, str], *, migrate: bool = True, timeout: float = TIMEOUT, checked: bool = False
+        self, paths: Mapping[str, str], *, create: bool = True, timeout: float = TIMEOUT, checked: bool = False
     ) -> None:
-        self._paths, self._migrate, self._timeout, self._checked = dict(paths), migrate, timeout, checked
+        self._paths, self._create, self._timeout, self._checked = dict(paths), create, timeout, checked
         self.left_out: set[str] = set()
         """Rules of the project that are left out because the user hasn't agreed to them, as far as brim has looked."""
         self._agreed: set[str] = set()
@@ -120,7 +120,7 @@ class Scopes(Closing):
         with closed_on_error(self):
             for scope, path in self._paths.items():
                 if os.path.lexists(path):
-                    self.stores[scope] = open_store(path, migrate=migrate, timeout=timeout)
+                    self.stores[scope] = open_store(path, create=create, timeout=timeout)
 
     @property
     def project(self) -> Store | None:
@@ -136,8 +136,8 @@ class Scopes(Closing):
         """Return the file of *scope*. It's created if it's missing and files may be created."""
         if scope not in self.stores:
             if scope not in self._paths:
-                raise StoreError(f"there is no {scope} here that brim may use: see 'brim trust'", "missing")
-            self.stores[scope] = open_store(self._paths[scope], migrate=self._migrate, timeout=self._timeout)
+                raise StoreError(f"there is no {scope} here that brim may use: see 'brim rules trust'", "missing")
+            self.stores[scope] = open_store(self._paths[scope], create=self._create, timeout=self._timeout)
         return self.stores[scope]
 
     @property
@@ -412,7 +412,9 @@ class Scopes(Closing):
             return pairs
         force = self._in_force({each.id for _, each in pairs})
         if any(each.id not in force and each.id not in self.left_out for _, each in pairs):
-            raise StoreError(f"{' or '.join(self._paths.values())}: an index is damaged: see 'brim backup'", "damaged")
+            raise StoreError(
+                f"{' or '.join(self._paths.values())}: an index is damaged: see 'brim rules audit'", "damaged"
+            )
         return [(scope, each) for scope, each in pairs if each.id in force and force[each.id].scope == scope]
 
     @property

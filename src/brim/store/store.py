@@ -15,10 +15,9 @@ from brim.config.retention import SESSIONS
 from brim.errors import InputError, StoreError
 from brim.files import sha256_hex
 from brim.record import Record
-from brim.store.database import ALL, POSTGRES, TIMEOUT, Closing, closed_on_error, open_database
+from brim.store.database import ALL, TIMEOUT, Closing, closed_on_error, open_database
 from brim.store.events import Event, add_event
 from brim.store.rows import (
-    BLOCKS_SINCE,
     DIGESTED,
     EDGE_COLUMNS,
     INDEX_VERSION,
@@ -72,18 +71,14 @@ _COSTS = """
 """
 
 
-def open_store(path: str, *, migrate: bool = True, timeout: float = TIMEOUT, readonly: bool = False) -> Store:
-    """Open the file *path*, or the store in a PostgreSQL server at ``postgresql://USER:PASSWORD@HOST/DATABASE``.
+def open_store(path: str, *, create: bool = True, timeout: float = TIMEOUT, readonly: bool = False) -> Store:
+    """Open the file *path*.
 
-    A missing store is created and an older one migrated, unless *migrate* is False: then both raise ``StoreError``, as
-    a damaged or newer store always does. *timeout* is how many seconds to wait for another writer.
+    A missing file is made, unless *create* is False: then it raises ``StoreError``, as a damaged file or one of another
+    version always does. *timeout* is how many seconds to wait for another writer.
     """
-    if path.startswith(POSTGRES):
-        from brim.store.postgres.database import open_postgres as opened
-    else:
-        opened = open_database  # type: ignore[assignment]
-    store = Store(opened(path, migrate=migrate, timeout=timeout, readonly=readonly))
-    if migrate and not store.readonly:
+    store = Store(open_database(path, create=create, timeout=timeout, readonly=readonly))
+    if create and not store.readonly:
         with closed_on_error(store):
             store.reindex_if_old()
     return store
@@ -103,10 +98,6 @@ class Store(Closing):
         """Whether the disk or the file is read-only, or was opened read-only."""
         self.learned = False
         """Whether rules were written here."""
-
-    @property
-    def _select(self) -> str:
-        return self._readable(SELECT, "blocks", "'[]'")
 
     # What activation asks ----------------------------------------------------------------------------------------
 
@@ -132,7 +123,7 @@ class Store(Closing):
     def postings(self, terms: Collection[str]) -> dict[str, list[tuple[str, int]]]:
         """Return the live behaviors that each of *terms* finds, with their weights in hundredths."""
         # One row per term: a prompt finds thousands, and fetching as many rows takes longer than finding them.
-        rows = self.database.rows_in(self._readable(_POSTINGS, "t.weight", "100"), terms)
+        rows = self.database.rows_in(_POSTINGS, terms)
         found = {}
         for term, ids, written in rows:
             weights = written.split()
@@ -151,19 +142,14 @@ class Store(Closing):
 
     def sections(self, ids: Collection[str]) -> list[Any]:
         """Return section and id of every live behavior that shares a section with one of *ids*."""
-        has_any = self.database.version >= BLOCKS_SINCE and self.database.row(_ANY_SECTION) is not None
+        has_any = self.database.row(_ANY_SECTION) is not None
         return self.database.rows_in(_SECTIONS, ids) if has_any else []
 
     def _node_rows(self, where: str, values: Collection[str], known: dict[str, Standing | None] | None) -> list[Any]:
-        sql = self._readable(f"SELECT {NODE_COLUMNS} FROM behaviors WHERE {where}", "inferred", "'[]'")  # noqa: S608
-        rows = self.database.rows_in(sql, values)
+        rows = self.database.rows_in(f"SELECT {NODE_COLUMNS} FROM behaviors WHERE {where}", values)  # noqa: S608
         if known is not None:
             known.update({row[0]: (bool(row[7]), row[8], row[9]) for row in rows})
         return rows
-
-    def _readable(self, sql: str, column: str, instead: str) -> str:
-        """Return *sql* for this file, with *instead* if it's too old to have the *column*: hooks don't migrate."""
-        return sql.replace(column, instead) if self.database.version < BLOCKS_SINCE else sql
 
     def edges(self, ids: Collection[str]) -> list[Edge]:
         """Return the edges that touch one of *ids* and connect live behaviors of this file."""
@@ -177,19 +163,19 @@ class Store(Closing):
     def behaviors(self, status: Status | str | Iterable[Status | str] | None = None) -> list[Behavior]:
         """Return the behaviors, sorted by id: all, or those of one *status* or of several."""
         if status is None:
-            return [behavior_of(row) for row in self.database.rows(f"{self._select} ORDER BY id")]
+            return [behavior_of(row) for row in self.database.rows(f"{SELECT} ORDER BY id")]
         wanted = [status] if isinstance(status, str) else list(status)
-        rows = self.database.rows_in(f"{self._select} WHERE status IN ({{}})", [str(each) for each in wanted])
+        rows = self.database.rows_in(f"{SELECT} WHERE status IN ({{}})", [str(each) for each in wanted])
         return sorted((behavior_of(row) for row in rows), key=lambda behavior: behavior.id)
 
     def get(self, id: str) -> Behavior | None:
         """Return the behavior *id*, whatever its status, or None."""
-        row = self.database.row(f"{self._select} WHERE id = ?", (id,))
+        row = self.database.row(f"{SELECT} WHERE id = ?", (id,))
         return behavior_of(row) if row else None
 
     def get_many(self, ids: Collection[str]) -> dict[str, Behavior]:
         """Return the behaviors with *ids*, by id."""
-        rows = self.database.rows_in(f"{self._select} WHERE id IN ({{}})", dict.fromkeys(ids))
+        rows = self.database.rows_in(f"{SELECT} WHERE id IN ({{}})", dict.fromkeys(ids))
         return {row[0]: behavior_of(row) for row in rows}
 
     def standing(self, ids: Collection[str]) -> dict[str, Standing]:
@@ -200,13 +186,9 @@ class Store(Closing):
 
     def digests(self, ids: Collection[str] | None = None) -> dict[str, str]:
         """Return a digest of everything that agents can be told about *ids*, or about all live behaviors."""
-        database = self.database
-        blocks = "blocks" if database.version >= BLOCKS_SINCE else "'[]'"
-        sql = f"SELECT {DIGESTED}, {blocks} FROM behaviors WHERE "  # noqa: S608
-        rows = database.rows(f"{sql} live") if ids is None else database.rows_in(f"{sql} id IN ({{}})", ids)
-        # Version 3 had no blocks: rules without any keep their digests, so that users needn't agree again.
-        told = [row[:-1] if row[-1] == "[]" else row for row in rows]
-        return {row[0]: sha256_hex(repr(row).encode("utf-8", "surrogatepass")) for row in told}
+        sql = f"SELECT {DIGESTED} FROM behaviors WHERE "  # noqa: S608
+        rows = self.database.rows(f"{sql} live") if ids is None else self.database.rows_in(f"{sql} id IN ({{}})", ids)
+        return {row[0]: sha256_hex(repr(row).encode("utf-8", "surrogatepass")) for row in rows}
 
     def agreed(self, project: str, ids: Collection[str]) -> dict[str, str]:
         """Return the digests of *ids* of *project* that the user has agreed to. Only the user's file has them."""
@@ -229,7 +211,7 @@ class Store(Closing):
             ("name > ? AND name < ? ORDER BY id", begun),
         )
         for where, values in ways:
-            if text and (rows := self.database.rows(f"{self._select} WHERE {where}", values)):
+            if text and (rows := self.database.rows(f"{SELECT} WHERE {where}", values)):
                 return [behavior_of(row) for row in rows]
         return []
 

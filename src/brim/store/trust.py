@@ -14,10 +14,9 @@ from __future__ import annotations
 import json
 import os
 import stat
-from contextlib import suppress
 
 from brim.errors import InputError, StoreError
-from brim.files import locked, open_safely, read_safely, replace_file, sha256_hex
+from brim.files import locked, open_safely, replace_file, sha256_hex
 from brim.store.project import FILE, make_folder
 
 TYPE_CHECKING = False
@@ -55,25 +54,8 @@ def user_secret(user_folder: str) -> str:
             found = _secret_in(path)
             if not found:
                 found = os.urandom(32).hex()
-                _adopt_memory(user_folder, found)
                 _write(path, found)
     return found
-
-
-def _adopt_memory(user_folder: str, secret: str) -> None:
-    """Mark memory that 0.1 made: the user's notes on each session say where it is."""
-    from brim.scratch.folder import foreign_folders, mark_folder, owner_of
-
-    notes, roots = os.path.join(user_folder, "state"), {}
-    for name in os.listdir(notes) if os.path.isdir(notes) else ():
-        with suppress(OSError, ValueError, LookupError, TypeError):
-            noted = json.loads(read_safely(os.path.join(notes, name), at_most=1 << 20))
-            roots[name.removesuffix(".json")] = str(noted["scratch"][0])
-    for root in set(roots.values()):
-        with suppress(OSError, StoreError):
-            for folder in foreign_folders(root, secret):
-                if roots.get(str(owner_of(folder).get("session"))) == root:
-                    mark_folder(folder, secret)
 
 
 def _secret_in(path: str) -> str:
@@ -134,26 +116,20 @@ def settings_digest(project: str) -> str:
     return sha256_hex(text) if len(text) <= LARGEST_SETTINGS else UNREADABLE
 
 
-def settings_agreed(project: str, user_folder: str) -> str | None:
-    """Return the digest of the settings that the user agreed to; None if 0.1 trusted *project*: it kept none."""
-    found = _read(user_folder).get(os.path.realpath(project), {}).get("settings")
-    return found if isinstance(found, str) else None
+def settings_agreed(project: str, user_folder: str) -> str:
+    """Return the digest of the settings that the user agreed to; empty if *project* had none."""
+    return str(_read(user_folder).get(os.path.realpath(project), {}).get("settings", ""))
 
 
 def agree_to_settings(project: str, user_folder: str, settings: str) -> None:
-    """Note that the user agrees to the *settings* (a digest) of *project*, if it is trusted.
-
-    If 0.1 trusted it, they agree to its present rules, too.
-    """
-    from brim.store.scopes import open_scopes
+    """Note that the user agrees to the *settings* (a digest) of *project*, if it is trusted."""
+    from brim.store.store import open_store
 
     path = os.path.realpath(project)
     if not is_trusted(path, user_folder):
         return
-    with open_scopes(path, user_folder, trusted=True) as scopes, scopes.writing("user"):
+    with open_store(os.path.join(user_folder, FILE)) as store, store.writing():
         projects = _read(user_folder)
-        if "settings" not in projects[path] and (rules := scopes.unagreed()):
-            scopes.home.agree(scopes.project_key, rules)
         projects[path]["settings"] = settings
         _write_list(user_folder, projects)
 

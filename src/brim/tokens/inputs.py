@@ -61,7 +61,7 @@ def sources(arguments: list[str]) -> Iterator[Source]:
         elif os.path.exists(argument):
             yield from _folder(argument) if os.path.isdir(argument) else (Source(argument, path=argument),)
         elif _looks_like_a_path(argument):
-            yield Source(argument, problem="no such file; to count it as text, pipe it: echo ... | brim count -")
+            yield Source(argument, problem="no such file; to count it as text, pipe it: echo ... | brim dev count -")
         else:
             yield Source("text", text=argument)
 

@@ -7,7 +7,6 @@ JSON value over several lines, as ``opencode export`` and older Gemini clients w
 
 from __future__ import annotations
 
-import heapq
 import os
 import re
 import select
@@ -97,7 +96,12 @@ class Counts:
 
 
 def follow(
-    path: str, *, interval: float, idle: float | None, once: bool, taken: Callable[[int], object] = ignore
+    path: str,
+    *,
+    interval: float,
+    idle: float | None = None,
+    once: bool = False,
+    taken: Callable[[int], object] = ignore,
 ) -> tuple[Counts, Iterator[Tick]]:
     """Return the lines of the file *path* and of its sub-agents, for as long as they grow.
 
@@ -130,38 +134,15 @@ def follow(
     return session.counts, ticks()
 
 
-def replay(path: str, *, speed: float) -> tuple[Counts, Iterator[Tick]]:
-    """Return the lines of a finished file and of its sub-agents in the order of their times, *speed* each second."""
-    session = _Session(path)
-
-    def timed(tail: _Tail, at: int) -> Iterator[tuple[float, int, list[Event]]]:
-        now = 0.0  # a line that doesn't say its time has that of the line before
-        for events in tail.lines():
-            now = max([now, *(event.time for event in events if event.time is not None)])
-            yield now, at, events
-        if events := tail.rest():
-            yield now, at, events
-
-    def ticks() -> Iterator[Tick]:
-        lines = [timed(tail, at) for at, tail in enumerate(session.tails())]
-        for _, _, events in heapq.merge(*lines, key=lambda item: item[:2]):
-            yield Tick(events)
-            time.sleep(1 / speed)
-        session.close()
-        yield Tick([])
-
-    return session.counts, ticks()
-
-
-def listen(handle: int, *, interval: float, idle: float | None) -> tuple[Counts, Iterator[Tick]]:
-    """Return the lines that come through the pipe *handle*, until it ends or nothing came for *idle* seconds."""
+def listen(handle: int, *, interval: float) -> tuple[Counts, Iterator[Tick]]:
+    """Return the lines that come through the pipe *handle*, until it ends."""
     counts = Counts()
 
     def ticks() -> Iterator[Tick]:
-        feed, last = counts.feed(), time.monotonic()
+        feed = counts.feed()
         held: bytes | None = b""  # the beginning, as long as it may be one JSON value
-        while idle is None or time.monotonic() - last < idle:
-            if not _is_ready(handle, interval if idle is None else min(interval, idle)):
+        while True:
+            if not _is_ready(handle, interval):
                 yield Tick([])
                 continue
             try:
@@ -170,7 +151,6 @@ def listen(handle: int, *, interval: float, idle: float | None) -> tuple[Counts,
                 raise InputError(f"the pipe cannot be read: {error.strerror or error}") from None
             if not data:
                 break
-            last = time.monotonic()
             if held is not None:
                 held += data
                 head = held[:_LONGEST_BRACKET]

@@ -183,7 +183,7 @@ def newest(environ: Mapping[str, str], folder: str | None) -> Newest:
     if found is None:
         raise InputError(
             "no session of Claude Code, Codex or Gemini was found: name its file, or pipe a stream: "
-            "claude -p ... --output-format stream-json --verbose | brim watch -"
+            "claude -p ... --output-format stream-json --verbose | brim context --watch -"
         )
     return Newest(found[0].path, found[1])
 

@@ -45,7 +45,7 @@ class Followed:
         """Follow it until it rests."""
         try:
             watch = Watch(config, environ=environ)
-            counts, ticks = follow(self.path, interval=INTERVAL, idle=AWAKE, once=False)
+            counts, ticks = follow(self.path, interval=INTERVAL, idle=AWAKE)
             told: Reading = {}
             for reading in watch.follow(self.path, counts, ticks):
                 now = {key: value for key, value in reading.items() if key not in UNTOLD or key == "lines"}

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from brim.errors import InputError
 from brim.install.status import limits_of, open_limits
 from brim.report.usage import Gathered, UsageReport, usage_report
-from brim.spend.limits import OPEN, Limit
+from brim.spend.limits import ANSWERS, OPEN, Limit
 from brim.spend.money import limit_in
 from brim.spend.periods import EVERYWHERE, PERCENT, read_ceiling
 from brim.store.limits import LimitRow
@@ -26,7 +26,6 @@ BY = ("day", "week", "project", "branch", "model", "session")
 DAYS = {7: "7 days", 30: "30 days", 90: "90 days", 0: "everything"}
 MOST_ROWS = 200
 """Rows of the table; ``brim usage --json`` has all."""
-ANSWERS = ("continue", "raise", "wrap_up", "stop")
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Planned:
-    """What an agent would hear: the plan, as ``brim why`` makes it, and why each rule is in or out."""
+    """What an agent would hear: the plan, as ``brim rules why`` makes it, and why each rule is in or out."""
 
     plan: InjectionPlan
     why: Mapping[str, str]

@@ -6,7 +6,6 @@ page can be shared without them.
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import time
@@ -15,7 +14,6 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
@@ -30,6 +28,8 @@ from brim.report.cache import CAUSES
 from brim.report.compactions import Compaction
 from brim.report.context import GROUPS, ContextReport, Moment, context_at, session_requests, timeline
 from brim.report.overview import LOST_KINDS, Names, Overview, WasteSum, sessions_report
+from brim.report.page import Chart
+from brim.report.page import page as shared_page
 from brim.report.waste import ADVICE, KINDS
 from brim.report.watch import Reading, read_session
 from brim.scratch.quotes import masked_line
@@ -239,7 +239,7 @@ def _told(place: Place, folder: str, session: str) -> list[tuple[float, str, str
     """Return what brim told and refused in *session* of the project in *folder*: when, what, and the rules' names."""
     found: list[tuple[float, str, str]] = []
     where = folder if os.path.isabs(folder) and os.path.isdir(folder) else None
-    with suppress(BrimError), place.workspace(where).open(migrate=False) as scopes:
+    with suppress(BrimError), place.workspace(where).open(create=False) as scopes:
         events = [each for store in scopes.stores.values() for each in store.events(session=session)]
         ids = {id for each in events for id in (*each.detail.get("ids", ()), each.behavior) if id}
         names = {id: rule.name for id, rule in scopes.get_many(ids).items()}
@@ -361,22 +361,17 @@ async def events(place: Place, request: Request) -> Response:
 
 
 def export(place: Place, request: Request) -> Response:
-    """Return the session as one page to share: without names of files, commands, rules and projects, without words."""
+    """Return the report of the session as one page to share, without names of files, commands and projects."""
     found = picture(place, request.path_params["id"])
     names = Names(hidden=True)
-
-    def static(*names: str) -> str:
-        return "\n".join((files("brim.ui") / "static" / name).read_text(encoding="utf-8") for name in names)
-
-    script = static("uplot.js", "chart.js")
-    digest = base64.b64encode(sha256(script.encode()).digest()).decode()
-    text = render(
-        "export.html",
-        place,
-        script=script,
-        style=static("uplot.css", "brim.css"),
-        policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'",
-        chart=json.dumps(found.chart(names)),
-        **_shown(found, names),
+    chart = Chart(
+        html=render("drawing.html", place, picture=found, names=names, chart=json.dumps(found.chart(names))),
+        script=_static("uplot.js", "chart.js"),
+        style=_static("uplot.css", "brim.css"),
     )
+    text = shared_page(found.overview, full=False, now=time.time(), chart=chart)
     return HTMLResponse(text, headers={"Content-Disposition": 'attachment; filename="brim-session.html"'})
+
+
+def _static(*names: str) -> str:
+    return "\n".join((files("brim.ui") / "static" / name).read_text(encoding="utf-8") for name in names)

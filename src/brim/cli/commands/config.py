@@ -23,8 +23,8 @@ from brim.cli.options import (
 from brim.cli.output import emit, heading, home_path, note, table, terminal_width
 from brim.config.places import config_paths
 from brim.config.settings import Setting
-from brim.config.text import KNOWN, UNSET, SettingEdit, config_file, unknown
-from brim.config.values import Config
+from brim.config.text import UNSET, SettingEdit, config_file, unknown
+from brim.config.values import KNOWN, Config
 from brim.errors import InputError
 
 NARROW = 80
@@ -51,7 +51,7 @@ def complete_value(prefix: str, parsed_args: Any = None, **_: object) -> list[st
 
 
 @command(
-    option("action", choices=list(TAKES), help="what to do"),
+    option("action", nargs="?", choices=list(TAKES), default="list", help="what to do (default: list)"),
     option("key", nargs="?", metavar="KEY", help="a setting; for list, a part of it or a*b", completer=complete_key),
     option("value", nargs="?", metavar="VALUE", help="for set: its new value", completer=complete_value),
     one_of(
@@ -133,11 +133,11 @@ def _set(options: Namespace) -> int:
     return emit(edit, show_setting, options.as_json)
 
 
-def show_setting(edit: SettingEdit) -> None:
-    """Print the new value, and the stronger one if there is one."""
+def show_setting(edit: SettingEdit, *, quiet: bool = False) -> None:
+    """Print the new value and, unless *quiet*, the stronger one if there is one."""
     shown = KNOWN[edit.key].shown
     print(f"{edit.key} = {shown(edit.value)}  {home_path(edit.path)}")
-    if edit.hidden_by:
+    if edit.hidden_by and not quiet:
         note(f"{edit.hidden_by} is stronger: {shown(edit.config[edit.key])} stays in force")
 
 

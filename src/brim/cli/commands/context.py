@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from brim.cli.commands.status import newest_session, session_of
+from brim.cli.commands.watch import watch
 from brim.cli.gauge import draw
 from brim.cli.options import add_json, command, here, option, whole_number
 from brim.cli.output import (
@@ -40,18 +41,34 @@ MOST_LEAVES = 8
 """Parts that came, or left, that are listed."""
 
 
+def _share_of_window(text: str) -> float:
+    share = float(text)
+    if not 0 <= share <= 100:
+        raise ValueError
+    return share
+
+
+_share_of_window.__name__ = "share"  # argparse says: invalid share value
+
+
 @command(
-    option("path", nargs="?", default="", metavar="SESSION", help="a session's file, its id or the beginning of it"),
+    option("path", nargs="?", metavar="SESSION", help="a session's file or the beginning of its id; - is a stream"),
+    option("--watch", action="store_true", help="follow it live"),
     option("--at", type=whole_number(1), metavar="N", help="show request N of the session (default: the last)"),
     option("--since", type=whole_number(1), metavar="M", help="also show what changed since request M, and its price"),
     option("--all", action="store_true", help="show every row, however small"),
+    option("--fail-over", type=_share_of_window, metavar="SHARE", help="exit with 1 if the window is this full"),
     add_json,
 )
 def context(options: Namespace) -> int:
-    """Show what fills the window of the current session.
+    """Show what fills the window of a session.
 
-    Without SESSION, brim shows the newest session of this project, or the newest of all if this project has none. 'brim
-    watch' follows a session live. Exits with 1 if there is no session.
+    Without SESSION, brim shows the newest session of this project, or the newest of all if this project has none. Exits
+    with 1 if there is no session.
+
+    With --watch, brim follows the session: tokens used, the size of the window, the cost, the cache, what fills the
+    window, sub-agents and warnings. On a terminal, the gauge updates in place until you press Ctrl-C. In a pipe or a
+    file, each change is a line, with --json an object. - reads an agent's stream from standard input, until it closes.
 
     brim counts each part with the ratio at which earlier requests were billed. The row 'not explained' is the
     difference to the billed tokens.
@@ -60,12 +77,22 @@ def context(options: Namespace) -> int:
       brim context
       brim context --at 12 --since 11
       brim context 4f1c --json
+      brim context --fail-over 0.9
+      claude -p "fix the parser" --output-format stream-json --verbose | brim context --watch -
     """
+    if options.path == "":
+        raise InputError("SESSION is empty: name a session's file, or leave it out for the newest session")
+    if options.watch:
+        if options.at or options.since or options.all:
+            raise InputError("--at, --since and --all are about one request: leave out --watch")
+        return watch(options)
+    if options.path == "-":
+        raise InputError("- belongs to --watch: brim context --watch -")
     workspace = here()
     path = options.path
     with suppress(InputError):
         path = path or newest_session(workspace)
-    reading = session_of(workspace, path)
+    reading = session_of(workspace, path or "")
     if reading is None:
         note("no session found: name its file, or start your agent")
         return 1
@@ -75,7 +102,8 @@ def context(options: Namespace) -> int:
     index = usage_index(os.environ) if os.path.isdir(workspace.home) else ""
     with file_progress(reading["path"]) as progress:
         report = context_report(reading, at=options.at, since=options.since, index=index, on_read=progress.advance)
-    return emit(report, lambda each: show(each, everything=options.all), options.as_json)
+    emit(report, lambda each: show(each, everything=options.all), options.as_json)
+    return int(options.fail_over is not None and reading["utilization"] >= options.fail_over)
 
 
 def show(report: ContextReport, *, everything: bool = False) -> str:

@@ -1,4 +1,4 @@
-"""``brim count``: how many tokens is this?"""
+"""``brim dev count``: how many tokens is this?"""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def count(options: Namespace) -> int:
     __pycache__ and names that begin with a dot.
 
     Examples:
-      brim count "Hello world" --model gpt-4o
-      brim count src docs README.md --model claude-sonnet-4-5
-      git diff | brim count --model gpt-5 --max 20000
+      brim dev count "Hello world" --model gpt-4o
+      brim dev count src docs README.md --model claude-sonnet-4-5
+      git diff | brim dev count --model gpt-5 --max 20000
     """
     config = settings(model=options.model, mode=options.mode)
     if not options.inputs and (sys.stdin is None or sys.stdin.isatty()):
-        raise InputError("nothing to count: give text, files or folders, or pipe text in; brim count --help shows how")
+        raise InputError("nothing to count: give text, files or folders, or pipe text in: brim dev count --help")
     counter = counter_for(config["model"], mode=config["mode"])
     found, skipped, failed = _count_all(list(sources(options.inputs or ["-"])), counter)
     if not found and failed:

@@ -1,4 +1,4 @@
-"""``brim fit``, ``check`` and ``repair``: histories that a provider accepts."""
+"""``brim dev fit``, ``check`` and ``repair``: histories that a provider accepts."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _share_or_auto.__name__ = "share"  # argparse says: invalid share value
 @command(
     option("file", metavar="FILE|-", help="messages in JSON, or a request body; - is standard input"),
     lambda parser: add_model(parser, "the model of the request body, or the setting 'model'"),
-    option("--tokens", "--target", dest="target", type=whole_number(0), metavar="N", help=TARGET),
+    option("--tokens", dest="target", type=whole_number(0), metavar="N", help=TARGET),
     option("--strategy", choices=list(STRATEGIES), default="fifo", help="what to drop (default: fifo)"),
     option("--turns", type=whole_number(1), metavar="N", help="sliding: turns to keep (default: 10)"),
     option("--high", type=float, metavar="X", help="watermark: cut above this share of the target (default: 1.0)"),
@@ -92,14 +92,14 @@ def fit(options: Namespace) -> int:
       cap        cuts long tool results to --cap tokens, oldest first; then drops the oldest messages
 
     Examples:
-      echo '[{"role": "user", "content": "Hello"}]' | brim fit - --model gpt-4o --tokens 100
-      brim fit chat.json --model gpt-4o --tokens 8000 > fitted.json
-      brim fit request.json --model claude-sonnet-4-5 --strategy watermark --low auto --decisions chat.decisions
+      echo '[{"role": "user", "content": "Hello"}]' | brim dev fit - --model gpt-4o --tokens 100
+      brim dev fit chat.json --model gpt-4o --tokens 8000 > fitted.json
+      brim dev fit request.json --model claude-sonnet-4-5 --strategy watermark --low auto --decisions chat.decisions
     """
     pruner = _pruner(options)
     document = read_document(options.file)
     if document.lines is not None:
-        raise InputError(f"{document.name}: a transcript can only be checked: brim check {document.name}")
+        raise InputError(f"{document.name}: a transcript can only be checked: brim dev check {document.name}")
     config = settings(model=options.model)
     name = options.model or document.model or config["model"]
     if not name:
@@ -239,12 +239,12 @@ def check(options: Namespace) -> int:
 
     Every tool call needs its result, every result needs its call, and roles must be in the order that the provider's
     API takes. FILE holds messages in JSON, a whole request body, or a Claude Code transcript. Exits with 1 if the
-    history isn't valid. (To check stored rules, use 'brim rules check'.)
+    history isn't valid.
 
     Examples:
-      echo '[{"role": "user", "content": "Hello"}]' | brim check -
-      brim check chat.json
-      brim check ~/.claude/projects/-home-me-shop/SESSION.jsonl
+      echo '[{"role": "user", "content": "Hello"}]' | brim dev check -
+      brim dev check chat.json
+      brim dev check ~/.claude/projects/-home-me-shop/SESSION.jsonl
     """
     document = read_document(options.file)
     provider, found_by = document.provider(options.provider)
@@ -287,10 +287,10 @@ def repair(options: Namespace) -> int:
     Exits with 1 if the history can't be repaired or, with --dry-run, if there is something to change.
 
     Examples:
-      echo '[{"role": "user", "content": "Hello"}]' | brim repair -
-      brim repair chat.json > repaired.json
-      brim repair chat.json --in-place
-      brim repair session.jsonl --dry-run
+      echo '[{"role": "user", "content": "Hello"}]' | brim dev repair -
+      brim dev repair chat.json > repaired.json
+      brim dev repair chat.json --in-place
+      brim dev repair session.jsonl --dry-run
     """
     if options.in_place and options.file == "-":
         raise InputError("--in-place needs a file: standard input cannot be written")

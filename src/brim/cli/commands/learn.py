@@ -1,4 +1,4 @@
-"""``brim learn``, ``feedback`` and ``rules edit``: teach a rule, say how it fared, and change it."""
+"""``brim learn`` and ``rules edit``: teach a rule, and change it."""
 
 from __future__ import annotations
 
@@ -36,10 +36,9 @@ from brim.cli.options import (
     text_of,
     values_by_key,
 )
-from brim.cli.output import counted, cut, emit, facts, home_path, lines, note, printable, tokens_line
+from brim.cli.output import counted, cut, emit, lines, note, printable, tokens_line
 from brim.errors import BrimError, InputError
 from brim.files import WINDOWS, write_new
-from brim.injection.text import summary_of
 from brim.masking import masked
 from brim.store.rulebook import Taught, conflicts_of, edit_rule, find_rule, find_rules, named, same_elsewhere, teach
 from brim.store.scopes import Scopes
@@ -57,8 +56,7 @@ MOST_ASKED = 3
 
 
 @command(
-    option("text", nargs="?", metavar="TEXT", help="the rule; - reads it from standard input"),
-    option("--right", metavar="TEXT", help="the same as TEXT"),
+    option("text", metavar="TEXT", help="the rule; - reads it from standard input"),
     option("--wrong", default="", metavar="TEXT", help="what was done instead; - reads it from standard input"),
     option("--file", default="", metavar="FILE", help="file that it's about; its language becomes a condition"),
     option("--task", default="", metavar="TASK", help="task that it's about, such as testing; becomes a condition"),
@@ -71,9 +69,7 @@ MOST_ASKED = 3
     option("--block-tool", action="append", default=[], metavar="NAME", help="also refuse this tool of an agent"),
     SURE,
     option("--summary", default="", metavar="TEXT", help="one line that keeps the meaning (default: from the text)"),
-    option("--priority", type=int, metavar="N", help="in a merge, the rule with the higher one stays (default: 0)"),
     option("--replaces", action="append", default=[], metavar="RULE", help="remove this rule; may be repeated"),
-    option("--verbose", "-v", action="store_true", help="also show its id, kind, tags, tokens and file"),
     add_scope,
     add_json,
 )
@@ -103,7 +99,7 @@ def learn(options: Namespace) -> int:
     scope = _scope(options, workspace)
     # What is wrong with it is raised before a file is made.
     made = learned_from(**said, scope=scope, now=workspace.now).behavior
-    made.replace(summary=options.summary, priority=options.priority or 0)
+    made.replace(summary=options.summary)
     if scope == "project":
         workspace.begin_project(here=True)
         scope_of(options, workspace)  # refuses the home folder
@@ -112,7 +108,7 @@ def learn(options: Namespace) -> int:
         if any(map(holds, replaces)):
             need_person("replaces a constraint")
         with scopes.writing(scope):
-            own = {"summary": options.summary, "priority": options.priority, "replaces": replaces}
+            own = {"summary": options.summary, "replaces": replaces}
             taught = teach(scopes, said, scope, now=workspace.now, **own)
             if loosens(taught.learned.merged_with, taught.learned.behavior):
                 need_person("changes a constraint")
@@ -124,10 +120,8 @@ def learn(options: Namespace) -> int:
         tokens = tier_tokens(scopes, stored, workspace.config)
         like = same_elsewhere(scopes, stored)
     whose = f"this project ({os.path.basename(workspace.project or '')})" if scope == "project" else "all your projects"
-    about = [("rule", named(stored)), ("summary", cut(summary_of(stored), LONGEST)), ("tokens", tokens_line(tokens))]
-    more = facts([*about, ("stored in", home_path(store.path))]) if options.verbose else ""
     found = {**_object(taught, stored, like), "tokens": tokens, "file": store.path}
-    emit(found, lines(_learned_view(taught, stored, whose), more), options.as_json)
+    emit(found, _learned_view(taught, stored, whose), options.as_json)
     tell_masked(said["right"], said["wrong"], options.summary)
     note(*_further(taught, stored, like))
     settings = workspace.config if scope == "project" else workspace.config.yours
@@ -204,7 +198,7 @@ def _further(taught: Taught, stored: Behavior, like: Behavior | None) -> Iterato
         else:
             yield f"it conflicts with {named(other)}; both are kept, and agents hear only this one: {remedy}"
     for same in taught.alike:
-        yield f"{named(same)} says nearly the same: 'brim rules merge {stored.id} {same.id}' makes one of them"
+        yield f"{named(same)} says nearly the same: 'brim rules remove {same.id}' removes it"
     if like is not None:
         whose = "for every project" if like.scope == "user" else "in this project"
         yield f"{named(like)} says the same {whose}; both are kept"
@@ -212,12 +206,11 @@ def _further(taught: Taught, stored: Behavior, like: Behavior | None) -> Iterato
 
 def _said(options: Namespace) -> dict[str, Any]:
     """Return what ``learn`` of a room takes, as the options say it."""
-    if (options.text is None) == (options.right is None):
-        raise InputError("which rule? brim learn 'Use uv, not pip'")
-    right = options.text if options.right is None else options.right
-    if right == options.wrong == "-":
+    if options.text == options.wrong == "-":
         raise InputError("TEXT and --wrong cannot both be standard input")
-    text, wrong, when = text_of(right), text_of(options.wrong), values_by_key("--when", options.when)
+    text = text_of(options.text)
+    wrong = text_of(options.wrong)
+    when = values_by_key("--when", options.when)
     kinds = ((RUN, options.block), (EDIT, options.block_edit), (TOOL, options.block_tool))
     blocks = checked_blocks(f"{kind} {each}" for kind, given in kinds for each in given)
     if not blocks and is_person_there() and not options.as_json and (block := asked_for(text)):

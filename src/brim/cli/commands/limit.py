@@ -1,4 +1,4 @@
-"""``brim limit`` and the hidden ``ledger``: limits, what is spent under them, and cost that scripts reserve."""
+"""``brim limit``: limits, and what is spent under them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,10 @@ from difflib import get_close_matches
 
 from brim.cli.options import (
     add_json,
-    check_belongs,
-    check_words,
     command,
-    complete_model,
     here,
     need_person,
     option,
-    own_prices,
     whole_number,
 )
 from brim.cli.output import (
@@ -28,16 +24,15 @@ from brim.cli.output import (
     home_path,
     note,
     paint,
-    printable,
     symbols,
     table,
 )
-from brim.errors import BrimError, InputError, LimitReached, UnknownPrice
+from brim.errors import BrimError, InputError
 from brim.hooks.limit_words import clock
 from brim.install.status import limits_of
-from brim.spend.ledger import SETTLED, Reservation, ScopeStatus, lineage
-from brim.spend.limits import Limit, Raise, build_wrap_up_prompt
-from brim.spend.money import estimate_cost, limit_in, micro_dollars
+from brim.spend.ledger import ScopeStatus, lineage
+from brim.spend.limits import Limit, build_wrap_up_prompt
+from brim.spend.money import limit_in
 from brim.spend.periods import EVERYWHERE, FRESH, PERCENT, SPANS, read_ceiling
 from brim.store.ledger import StoredLedger
 from brim.store.limits import LimitRow, Limits, ProjectRow
@@ -54,7 +49,6 @@ STATES = {
     "unfit": "asked: a request did not fit",
     "wrapping_up": "wrap-up",
     "stopped": "stopped",
-    "closed": "closed",
 }
 """What a state is called; ``unfit`` is ``asked`` while there is still room."""
 WRITE_IT = "write it as: brim limit [PROJECT] 5/day, brim limit raise [PROJECT] 8/day, or brim limit remove [PROJECT]"
@@ -340,174 +334,6 @@ def _bar(spent: int, reserved: int, limit: int, left: int | None) -> str:
     return paint(full * filled + half * (taken - filled) + empty * (BAR - taken), colour)
 
 
-# The ledger, for scripts -----------------------------------------------------------------------------------------
-
-ACTIONS = {"status": "[SCOPE]", "limit": "SCOPE USD|none", "reserve": "SCOPE [USD]", "settle": "REQUEST_ID USD"}
-ACTIONS |= {"release": "REQUEST_ID", "continue": "SCOPE", "raise": "SCOPE USD", "wrap-up": "SCOPE", "stop": "SCOPE"}
-"""What each action of the ledger takes."""
-OWN_OPTIONS = dict.fromkeys(("request_id", "lease", "model", "input_tokens", "output_tokens", "wrap_up"), ("reserve",))
-OWN_OPTIONS |= {"anew": ("limit",), "most": ("status",)}
-"""Which actions each option of the ledger belongs to."""
-
-LEAST = 1
-"""What is reserved for an unknown price that is allowed: not 0, which would fit where nothing is left."""
-
-
-@command(
-    option("action", nargs="?", choices=list(ACTIONS), default="status", help="what to do (default: status)"),
-    option("words", nargs="*", metavar="ARGUMENT", help="scope, request id and amount", completer=complete_scope),
-    option("--request-id", metavar="ID", help="for reserve: the id to settle it by (default: a new one)"),
-    option("--lease", type=float, metavar="S", help="for reserve: seconds until it is charged (default: 60)"),
-    option("--model", "-m", metavar="MODEL", help="for reserve: price tokens of this model", completer=complete_model),
-    option("--input-tokens", type=whole_number(0), metavar="N", help="for reserve with --model: tokens of the prompt"),
-    option("--output-tokens", type=whole_number(0), metavar="N", help="for reserve with --model: tokens to expect"),
-    option("--wrap-up", action="store_true", default=None, help="for reserve: it is for the wrap-up"),
-    option("--anew", action="store_true", default=None, help="for limit: start over, and forget earlier answers"),
-    MOST,
-    add_json,
-)
-def ledger(options: Namespace) -> int:
-    """Reserve, settle and limit cost from a script. Amounts are US dollars.
-
-    A scope is a project, a job in it, an agent in that: shop/job-7/agent-2. What an agent spends counts against every
-    scope above it.
-
-      status [SCOPE]         what is spent, reserved and left, everywhere or below SCOPE (default)
-      limit SCOPE USD|none   nothing above USD is admitted; 0 lets nothing be spent. A part of it, 5% and at most $0.50,
-                             is held back for the wrap-up. The same limit again changes nothing, unless you say --anew
-      reserve SCOPE [USD]    set USD aside before you send a request; exits with 1 if it doesn't fit: then don't send it
-      settle ID USD          what the request really cost; saying it again corrects it
-      release ID             the request was not sent
-      continue SCOPE         at the limit: go on once, with a tenth more
-      raise SCOPE USD        at the limit, or before: USD is the limit from now on
-      wrap-up SCOPE          at the limit: only the wrap-up may spend, from the part held back for it
-      stop SCOPE             nothing more may be spent
-
-    Examples:
-      brim ledger reserve shop/job-7 0.25 --request-id r1
-      brim ledger reserve shop/job-7 --model claude-sonnet-4-5 --input-tokens 20000 --output-tokens 4000
-      brim ledger settle r1 0.18
-      brim ledger status
-    """
-    check_words(f"brim ledger {options.action}", ACTIONS[options.action], options.words)
-    check_belongs(options, OWN_OPTIONS, "brim ledger")
-    if options.action == "status":
-        return _status(options.words[0] if options.words else "", options)
-    first, *rest = options.words
-    if options.action not in ("settle", "release"):
-        lineage(first)
-    with Money() as money:
-        if options.action == "reserve":
-            return _reserve(options, money)
-        if options.action in ("settle", "release"):
-            return _end(options, money)
-        return _answer(money, options.action, first, rest[0] if rest else "", options)
-
-
-def _status(under: str, options: Namespace) -> int:
-    if under:
-        lineage(under)
-    found: list[ScopeStatus] = []
-    more = 0
-    if os.path.exists(here().database):
-        with Money() as money:
-            found, more = money.scopes(under, options)
-    rest = f"{more:,} more: --most {len(found) + more} shows all, 'brim ledger status SCOPE' what is below one"
-    empty = f"{f'nothing known about {under}' if under else 'nothing spent, no limit'} yet"
-    view = scope_table(found) if found else ""
-    return emit(_scopes_dict(found, more), view, options.as_json, rest if more else "", empty=empty)
-
-
-def _answer(money: Money, action: str, scope: str, amount: str, options: Namespace) -> int:
-    if action not in ("limit", "stop"):
-        need_person("decides about a limit that is set")
-    if action != "limit" and scope not in [each.scope for each in money.ledger.statuses(scope, most=1)]:
-        raise InputError(f"nothing known about {scope}: 'brim ledger' lists all scopes")
-    money.apply_default(scope)
-    if action == "limit":
-        new = None if amount.strip().lower() in UNLIMITED else micro_dollars(amount, up=False)
-        own = money.ledger.status(scope)
-        if options.anew or (own.limit is not None and (new is None or new > own.limit)):
-            need_person("raises, removes or starts over a limit")
-        status = money.ledger.limit(scope, new, anew=bool(options.anew))
-        if status.limit != new or status.state in ("wrapping_up", "stopped", "closed"):
-            note(f"{scope}: already has this limit, and earlier answers stay: --anew starts over")
-    else:
-        answer = Raise(micro_dollars(amount, up=False)) if action == "raise" else action.replace("-", "_")
-        status = money.ledger.answer(scope, answer)
-    if action != "wrap-up":
-        return emit(status, in_words, options.as_json)
-    prompt = build_wrap_up_prompt(status.spent, status.limit, held=status.left or 0)
-    return emit({**status.to_dict(), "prompt": prompt}, f"{in_words(status)}\n\n{prompt}", options.as_json)
-
-
-def _reserve(options: Namespace, money: Money) -> int:
-    scope = options.words[0]
-    try:
-        amount = _to_reserve(options, money)
-        money.apply_default(scope)
-        about = {"request_id": options.request_id, "purpose": "wrap_up" if options.wrap_up else ""}
-        about["lease"] = 60.0 if options.lease is None else options.lease
-        about["tokens"] = (options.input_tokens or 0) + (options.output_tokens or 0)
-        found = money.ledger.reserve(scope, amount, **about)
-        if found.state != SETTLED:
-            return _emit_reservation(found, money, options.as_json, admitted=True)
-        # Sending it again would spend twice.
-        message, fields = f"{found.request_id}: already settled: use another id for another request", found.to_dict()
-        fields = {"reason": SETTLED, **fields}
-    except (LimitReached, UnknownPrice) as refused:
-        message = str(refused)
-        fields = {} if isinstance(refused, LimitReached) else {"reason": "unknown_price"}
-        fields |= {key: value for key, value in vars(refused).items() if not key.startswith("_")}
-    result = {"admitted": False, **fields, "message": message}
-    return emit(result, lambda _: note(message), options.as_json, code=1)
-
-
-def _end(options: Namespace, money: Money) -> int:
-    id = options.words[0]
-    settles = options.action == "settle"
-    amount, before = micro_dollars(options.words[1]) if settles else 0, money.ledger.reservation(id)
-    if before is not None and before.state == SETTLED and amount < before.charged:
-        need_person("takes back what was spent")
-    found = money.ledger.settle(id, amount) if settles else money.ledger.release(id)
-    _emit_reservation(found, money, options.as_json)
-    if found.overrun and settles and not options.as_json:
-        note(f"{found.scope}: that is more than was reserved, and counts in full")
-    return 0
-
-
-def _emit_reservation(found: Reservation, money: Money, as_json: bool, **more: object) -> int:
-    stands = f"{dollars(found.charged)} is spent in {found.scope}, of {dollars(found.amount)} reserved"
-    if found.state == "open":
-        stands = f"{dollars(found.amount)} is reserved in {found.scope}"
-    elif found.state == "released":
-        stands = f"{dollars(found.amount)} is free again in {found.scope}"
-    notices = [{"kind": each.kind, "text": str(each)} for each in money.notices]
-    emit({**more, **found.to_dict(), "notices": notices}, printable(f"{found.request_id}: {stands}"), as_json)
-    if not as_json:
-        note(*map(str, money.notices))
-    return 0
-
-
-def _to_reserve(options: Namespace, money: Money) -> int:
-    """Return what to reserve: the amount that was given, or what the tokens cost at most."""
-    tokens = options.input_tokens, options.output_tokens
-    if len(options.words) == 2:
-        if options.model is not None or tokens != (None, None):
-            raise InputError("give USD, or --model with --input-tokens and --output-tokens, not both")
-        return micro_dollars(options.words[1])
-    if options.model is None or None in tokens:
-        raise InputError("how much? give USD, or --model with --input-tokens and --output-tokens")
-    own_prices(money.config)
-    try:
-        return estimate_cost(options.model, input_tokens=tokens[0], output_tokens=tokens[1])
-    except UnknownPrice as error:
-        if money.config["spend.unknown_price"] == "refuse":
-            raise
-        note(f"the price of {error.model} is not known: only $0.000001 is reserved (spend.unknown_price)")
-        return LEAST
-
-
 def scope_table(statuses: list[ScopeStatus]) -> str:
     """Return a table of *statuses*; spent is rounded up, left is rounded down."""
     rows = [["scope", "spent", "reserved", "limit", "left", "", "state"]]
@@ -521,18 +347,6 @@ def scope_table(statuses: list[ScopeStatus]) -> str:
         state = paint(state, "yellow" if each.state == "wrapping_up" else "red")
         rows.append([each.scope, spent, reserved, ceiling, left, filled, state])
     return heading(table(rows, right=(1, 2, 3, 4), optional=(5, 2)))
-
-
-def in_words(status: ScopeStatus) -> str:
-    """Return how one scope stands, as a sentence."""
-    parts = [f"{dollars(status.spent, up=True)} spent"]
-    parts += [f"{dollars(status.reserved, up=True)} reserved"] if status.reserved else []
-    parts.append("no limit" if status.limit is None else f"limit {dollars(status.limit, up=False)}")
-    parts += [f"{dollars(status.left, up=False)} left"] if status.left is not None else []
-    if status.held and status.state in ("open", "asked"):
-        parts.append(f"{dollars(status.held)} held back for the wrap-up")
-    parts += [_called(status)] if status.state != "open" else []
-    return f"{status.scope}: {', '.join(parts)}"
 
 
 def _called(status: ScopeStatus) -> str:

@@ -1,4 +1,4 @@
-"""``brim memory``, ``compact-prompt`` and ``lost``: what survives a compaction, and what one dropped."""
+"""``brim memory``: what survives a compaction, and what one dropped."""
 
 from __future__ import annotations
 
@@ -45,13 +45,27 @@ from brim.scratch.index import render_index, sentence, when
 from brim.scratch.journal import Journal
 from brim.scratch.model import ScratchModel
 from brim.scratch.writer import ScratchWriter
-from brim.tokens.inputs import read_text
-from brim.tracking.compaction import build_compact_prompt, fold
 from brim.tracking.readers.stream import read
 
-TAKES = {"show": "", "list": "", "clean": "", "get": "NUMBER", "add": "'TEXT'", "rebuild": "[TRANSCRIPT ...]"}
+TAKES = {
+    "show": "",
+    "list": "",
+    "lost": "[SESSION]",
+    "get": "NUMBER",
+    "add": "'TEXT'",
+    "rebuild": "[TRANSCRIPT ...]",
+    "clean": "",
+}
 """What each action takes."""
-OWN_OPTIONS = {"yes": ("clean",), "dry_run": ("clean",), "kind": ("list", "add"), "limit": ("list",)}
+OWN_OPTIONS = {
+    "yes": ("clean",),
+    "dry_run": ("clean",),
+    "kind": ("list", "add"),
+    "limit": ("list", "lost"),
+    "again": ("lost",),
+}
+NEWEST = 5
+"""Compactions that are shown without ``--limit``."""
 ENTRY_KINDS = ("human", "decision", "state", "dead-end", "artifact", "command", "suspect", "resolved", "withdrawn")
 ADDED = ("decision", "dead-end", "human", "state")
 HIDDEN = ("same", "job")
@@ -60,35 +74,45 @@ HIDDEN = ("same", "job")
 
 @command(
     option("action", nargs="?", choices=list(TAKES), default="show", help="what to do (default: show)"),
-    option("words", nargs="*", metavar="WORD", help="a number, a text, or transcripts"),
+    option("words", nargs="*", metavar="WORD", help="a session, a number, a text, or transcripts"),
     option("--kind", choices=ENTRY_KINDS, metavar="KIND", help="for list and add: the kind of entry (add: decision)"),
     option("--session", default="", metavar="ID", help="only this session, by its id or how it begins"),
-    option("--limit", type=whole_number(1), metavar="N", help="for list: only the newest N"),
+    option("--limit", type=whole_number(1), metavar="N", help="only the newest N (lost: 5)"),
+    option("--again", action="store_true", help="for lost: what never came back, as a text for the agent"),
     option("--worktree", metavar="DIR", help="folder that .context/ is in (default: the project's)"),
     add_yes,
     add_json,
 )
 def memory(options: Namespace) -> int:
-    """Show and keep what must survive a compaction.
+    """Show and keep what must survive a compaction, and show what was lost.
 
     That is human input, decisions, state changes, dead ends, changed files and failing commands. The journal in
     .context/ is the truth; scratch.md and the other files there are rendered from it.
 
       show                   the index, as an agent reads it (default)
       list                   the entries, newest last
+      lost [SESSION]         what compactions dropped: files, commands, numbers, decisions and instructions
       get NUMBER             one entry whole
       add TEXT               add an entry (- reads it from standard input); --kind says what it is
       rebuild [TRANSCRIPTS]  render the files again; of transcripts, take in what the journal does not hold yet
       clean                  remove .context/; its journal is kept for 30 days in ~/.brim/scratch
 
+    'lost' compares the window before a compaction with the window afterwards. It lists what the agent had to find
+    again, how many tokens that took, and what never came back. It reads the agents' own files, so it works without
+    'brim init'. SESSION is a session's file, its id or the beginning of it (default: the newest compacted session of
+    this project, or of all projects). Exits with 1 if there is none.
+
     Examples:
+      brim memory lost
+      brim memory lost 4f1c --again | pbcopy
       brim memory list --kind dead-end
-      brim memory get 12
       brim memory add --kind decision 'Keep SQLite: one file, no server'
-      brim scratch rebuild ~/.claude/projects/-home-me-shop/*.jsonl
+      brim memory rebuild ~/.claude/projects/-home-me-shop/*.jsonl
     """
     check_words(f"brim memory {options.action}", TAKES[options.action], options.words)
     check_belongs(options, OWN_OPTIONS, "brim memory")
+    if options.action == "lost":
+        return _lost(options)
     options.worktree = _worktree(options.worktree)
     options.session = _whole_session(options.worktree, options.session)
     action = {"show": _show, "list": _list, "get": _get, "add": _add, "rebuild": _rebuild, "clean": _clean}
@@ -229,7 +253,7 @@ def _writer(options: Namespace, session: str | None = None) -> ScratchWriter:
     folder = os.path.join(options.worktree, NAME)
     secret = here().memory_secret(folder)
     if is_foreign(folder, secret):
-        note(f"{folder}: this memory wasn't made here, so agents don't use it: 'brim trust' shows it and asks")
+        note(f"{folder}: this memory wasn't made here, so agents don't use it: 'brim rules trust' shows it and asks")
         secret = ""
     session = options.session if session is None else session
     return ScratchWriter(options.worktree, session=session, claim=False, secret=secret)
@@ -249,29 +273,6 @@ def _time(seconds: float | None) -> str:
     return when(seconds).removesuffix(" UTC")
 
 
-@command(
-    option("--task", default="", metavar="TEXT|-", help="what to keep in mind; - reads standard input"),
-    option("--state", default="", metavar="TEXT", help="the state that the work is in"),
-    option("--scratch", metavar="PATH", help="the file that the agent finds preserved context in"),
-    add_json,
-)
-def compact_prompt(options: Namespace) -> int:
-    """Print the request that makes an agent compact its conversation.
-
-    It says what to keep, the state the work is in, and where more is written down. Send it as a turn of its own: an
-    agent takes everything that stands after /compact as what to focus on. Task and state become one line each, of at
-    most 200 characters.
-
-    Examples:
-      brim compact-prompt --task "fix the parser" --state EXECUTING --scratch .context/scratch.md
-      git log -1 --format=%s | brim compact-prompt --task -
-    """
-    task = read_text("-") if options.task == "-" else options.task
-    text = build_compact_prompt(task, options.state, options.scratch)
-    asked = {"task": fold(task), "cfa_state": fold(options.state), "scratch_path": options.scratch}
-    return emit({"text": text, **asked}, printable_lines(text), options.as_json)
-
-
 # What compactions dropped ----------------------------------------------------------------------------------------
 
 SHOWN = 12
@@ -281,33 +282,12 @@ BACK = {"read": "read again", "changed": "changed again", "run": "run again", "y
 BACK["hook"] = "brim or another hook gave it back"
 
 
-@command(
-    option("session", nargs="?", default="", metavar="SESSION", help="a session's file, its id or the beginning of it"),
-    option("--session", dest="named", default="", metavar="ID", help="the same as SESSION"),
-    option("--limit", type=whole_number(1), default=5, metavar="N", help="only the newest N (default: 5)"),
-    option("--again", action="store_true", help="print what never came back, as a text to paste into the agent"),
-    add_json,
-)
-def lost(options: Namespace) -> int:
-    """Show what compactions dropped: files, commands, numbers, decisions and instructions.
-
-    brim compares the window before a compaction with the window afterwards. It lists what the agent had to find again,
-    how many tokens that took, and what never came back. It reads the agents' own files, so it works without 'brim
-    init'.
-
-    Without SESSION, brim shows the newest compacted session of this project, or of all projects. Exits with 1 if there
-    is none.
-
-    Examples:
-      brim lost
-      brim lost 4f1c --json
-      brim lost --again | pbcopy
-    """
-    if options.session and options.named:
-        raise InputError("SESSION and --session mean the same: give one of them")
-    session = options.session or options.named
+def _lost(options: Namespace) -> int:
+    if options.session or options.worktree is not None:
+        raise InputError("write it as: brim memory lost [SESSION]")
+    session = options.words[0] if options.words else ""
     with file_progress(session) as progress:
-        found = find_lost(here(), session, limit=options.limit, taken=progress.advance)
+        found = find_lost(here(), session, limit=options.limit or NEWEST, taken=progress.advance)
     if not session and found.path and not found.here:
         note(f"no session of this project was compacted; the newest of all: {found.path}")
     if found.broken:

@@ -1,20 +1,16 @@
-"""``brim rules review``, ``merge`` and ``dedupe``: decide about corrections, agents' notes and duplicate rules."""
+"""``brim rules review``: decide about corrections and agents' notes."""
 
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import Any
 
 from brim.behaviors.behavior import Behavior, BehaviorKind, Status
 from brim.behaviors.corrections import rule_in
-from brim.behaviors.duplicates import Merged, Pair, merge_order
-from brim.behaviors.duplicates import merge as merged_of
 from brim.behaviors.jsonl import as_object
 from brim.behaviors.sentences import heard
 from brim.cli.options import (
     add_json,
     add_scope,
-    add_yes,
     answer,
     check_belongs,
     command,
@@ -24,20 +20,14 @@ from brim.cli.options import (
     need_person,
     one_key,
     option,
-    rule,
-    says_yes,
     scope_of,
 )
-from brim.cli.output import age, block, counted, emit, lines, note, paint, printable, title, whole
+from brim.cli.output import age, block, counted, emit, lines, note, paint, printable, whole
 from brim.errors import InputError
-from brim.store.imports import store_merged
 from brim.store.rulebook import (
     accept_correction,
     decide_notes,
-    duplicate_pairs,
-    find_rule,
     find_rules,
-    merge_pairs,
     named,
 )
 from brim.store.suggestions import Suggestion, Suggestions
@@ -82,7 +72,7 @@ def review(options: Namespace) -> int:
     if options.action != "list":
         return _decide(options)
     if options.ids:
-        raise InputError(f"'brim rules review list' takes no rule: 'brim rules show {options.ids[0]}' shows one")
+        raise InputError(f"'brim rules review list' takes no rule: 'brim rules why {options.ids[0]}' shows one")
     workspace = here()
     with workspace.open() as scopes:
         notes = scopes.behaviors(Status.PENDING)
@@ -168,107 +158,3 @@ def _decide(options: Namespace) -> int:
         decided = decide_notes(scopes, rules, accept=accepts, now=workspace.now, **why)
     view = lines(*(f"{f'accepted, {each.kind}' if accepts else 'rejected'}: {named(each)}" for each in decided))
     return emit({f"{options.action}ed": [as_object(each) for each in decided]}, view, options.as_json)
-
-
-# Duplicates -----------------------------------------------------------------------------------------------------
-
-MOST_SHOWN = 50
-
-
-@command(
-    rule("one", metavar="A"),
-    rule("other", metavar="B"),
-    option("--into", metavar="A|B", help="the one that stays", completer=complete_rule),
-    add_yes,
-    add_json,
-)
-def merge(options: Namespace) -> int:
-    """Make one rule of two that say the same.
-
-    --into names the one that stays. Without it, brim keeps your own rule rather than the project's, then the one with
-    the higher priority, then the higher confidence, then the older one. It takes over the other's wording, tags, uses
-    and connections, and applies wherever either did. The other is kept as superseded. brim shows what it would do and
-    asks; it exits with 1 if you say no.
-
-    Examples:
-      brim rules merge use-uv prefer-uv --dry-run
-      brim rules merge b-3f2a b-91cc --into b-91cc --yes
-    """
-    if not options.dry_run:
-        need_person("merges rules")
-    workspace = here()
-    with workspace.open() as scopes:
-        one, other = find_rule(scopes, options.one), find_rule(scopes, options.other)
-        into = None if options.into is None else find_rule(scopes, options.into)
-        if into is not None and into.id not in (one.id, other.id):
-            raise InputError(f"--into names one of the two, not {named(into)}")
-        kept, gone = merge_order(one, other, into)
-        merged = merged_of(kept, gone, workspace.now)
-        if not options.as_json:
-            print(_pair_view(kept, gone))
-        wanted = not options.dry_run
-        agreed = wanted and says_yes(f"Merge {named(gone)} into {named(kept)}?", yes=options.yes)
-        if agreed:
-            with scopes.writing():
-                merged = store_merged(scopes, kept, gone, workspace.now)
-    refused = wanted and not agreed
-    view = "" if refused else f"\n{_merged_view(merged, 'merged' if agreed else 'would merge')}"
-    return emit({"merged": agreed, **_merged_dict(merged)}, view, options.as_json, code=int(refused))
-
-
-@command(
-    add_yes,
-    add_json,
-)
-def dedupe(options: Namespace) -> int:
-    """Find rules that say the same, and merge each pair.
-
-    Both texts are kept, as with 'brim rules merge'. brim merges rules that use the same words in another form,
-    apart from fillers. Project rules are compared with project rules,
-    and your own with your own. It exits with 1 if you say no.
-
-    Examples:
-      brim rules dedupe --dry-run
-      brim rules dedupe --yes
-    """
-    if not options.dry_run:
-        need_person("merges rules")
-    workspace = here()
-    merged: list[Merged] = []
-    with workspace.open() as scopes:
-        pairs = duplicate_pairs(scopes)
-        if not pairs and not options.as_json:
-            note("no two rules say the same")
-        for number, pair in enumerate(pairs[:MOST_SHOWN] if not options.as_json else (), 1):
-            about = paint(f"pair {number} of {len(pairs):,}", "faint")
-            print(f"{about}\n{_pair_view(pair.one, pair.other)}\n")
-        if len(pairs) > MOST_SHOWN and not options.as_json:
-            print(f"and {len(pairs) - MOST_SHOWN:,} more: --json lists all")
-        wanted = bool(pairs) and not options.dry_run
-        agreed = wanted and says_yes(f"Merge {counted(len(pairs), 'pair')}?", yes=options.yes)
-        if agreed:
-            with scopes.writing():
-                merged = merge_pairs(scopes, pairs, now=workspace.now)
-    found = {"pairs": [_pair_dict(pair) for pair in pairs], "merged": [_merged_dict(each) for each in merged]}
-    view = lines(*(_merged_view(each, "merged") for each in merged))
-    return emit(found, view, options.as_json, code=1 if wanted and not agreed else 0)
-
-
-def _pair_dict(pair: Pair) -> dict[str, Any]:
-    return {"kept": as_object(pair.one), "other": as_object(pair.other)}
-
-
-def _pair_view(kept: Behavior, gone: Behavior) -> str:
-    """Return two rules that may become one, the one that stays first."""
-    both = ((kept, "stays"), (gone, "is merged into it"))
-    return lines(*(f"{title(each)}  {becomes}\n{block(each.canonical)}" for each, becomes in both))
-
-
-def _merged_view(merged: Merged, done: str) -> str:
-    text = f"{done}: {named(merged.superseded)} into {named(merged.kept)}"
-    return lines(printable(text), *(printable(f"  {change}") for change in merged.changes))
-
-
-def _merged_dict(merged: Merged) -> dict[str, Any]:
-    kept, superseded = as_object(merged.kept), as_object(merged.superseded)
-    return {"kept": kept, "superseded": superseded, "changes": list(merged.changes)}

@@ -1,4 +1,4 @@
-"""``brim rules import`` and ``export``: rules from files, and to files made for git."""
+"""``brim rules import``: rules from files."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from typing import Any
 
-from brim.behaviors.floop import FLOOP_FILES, floop_folder, project_names, read_floop_folder
-from brim.behaviors.jsonl import FORMAT, as_object, dump, edge_object, load
+from brim.behaviors.floop import floop_folder, project_names, read_floop_folder
+from brim.behaviors.jsonl import as_object, edge_object, load
 from brim.cli.options import (
     add_json,
     add_scope,
@@ -42,11 +42,9 @@ from brim.cli.output import (
     table,
     whole,
 )
-from brim.errors import InputError, StoreError
-from brim.files import check_regular, save
+from brim.errors import InputError
 from brim.install.rule_files import read_rule_files
 from brim.store.imports import Change, Outcome, Plan, RulesReader, plan_of
-from brim.store.rulebook import exported, named
 from brim.store.scopes import Scopes
 from brim.tokens.inputs import read_text
 from brim.workspace import Workspace
@@ -58,92 +56,11 @@ WIDTH = 100
 COLOURS = {"added": "green", "known": "faint", "left out": "faint"}
 
 
-@command(
-    option("file", nargs="?", metavar="FILE", help="file to write, or - (default: .brim/behaviors.jsonl)"),
-    add_scope,
-    option("--all", action="store_true", dest="everything", help="also removed rules, and learned connections"),
-    add_yes,
-    add_json,
-)
-def export(options: Namespace) -> int:
-    """Write the rules of a scope to a file made for git.
-
-    The file has one JSON object per line, in a stable order, without what belongs to this machine (uses, times of use,
-    and connections that brim learned). The same rules give the same bytes, and an unchanged file isn't written. Secrets
-    are masked.
-
-    In a project, FILE defaults to .brim/behaviors.jsonl, which others read with 'brim rules import'. If the file holds
-    rules that aren't stored here, or lines that can't be read, brim asks before it drops them, and exits with 1 if you
-    say no. To keep them, run 'brim rules import' first.
-
-    Examples:
-      brim rules export
-      brim rules export rules.jsonl --user --all
-      brim rules export - | grep constraint
-    """
-    workspace = here()
-    scope = scope_of(options, workspace)
-    if not options.file and (scope != "project" or workspace.project is None):
-        raise InputError("which file? For your own rules, name one: brim rules export FILE, or - to print")
-    path = options.file or _usual_file(workspace.project or "")
-    if path == "-" and options.as_json:
-        raise InputError("--json and the export cannot both go to standard output: name a file")
-    with workspace.open() as scopes:
-        store = scopes.project if scope == "project" else scopes.user
-        if store is None:
-            raise StoreError(f"nothing is stored for this {scope} yet: teach a rule with 'brim learn'", "missing")
-        with store.reading():
-            stored, every_edge = store.behaviors(), store.all_edges()
-    behaviors, edges, left_out = exported(stored, every_edge, everything=options.everything)
-    text = dump(behaviors, edges)
-    if left_out:
-        note(f"{counted(left_out, 'connection')} left out: one end is not in the file")
-    content = counted(len(behaviors), "rule") + (f", {counted(len(edges), 'connection')}" if edges else "")
-    if path == "-":
-        print(text.removesuffix("\n"))
-        note(f"{content} of this {scope}")
-        return 0
-    before = _before(path)
-    known = {each.id for each in stored}
-    held = load(before or "", path)
-    dropped = [named(each) for each in held.behaviors if each.id not in known] + [str(each) for each in held.problems]
-    agreed = before == text or options.dry_run or not dropped
-    if not agreed:
-        note(f"{path} holds what is not stored here: 'brim rules import' brings in what can be read")
-        note(*dropped[:10], f"and {len(dropped) - 10:,} more" if len(dropped) > 10 else "")
-        agreed = says_yes("Write it without them?", yes=options.yes)
-    written = agreed and before != text and not options.dry_run
-    if written:
-        save(path, text)
-    how = "; unchanged, so it was not written" if before == text else "" if written else "; would be written"
-    found = {"file": path, "scope": scope, "written": written, "dropped": dropped}
-    found |= {"behaviors": len(behaviors), "edges": len(edges), "edges_left_out": left_out}
-    view = printable(f"{path}: {content}{how}") if agreed else ""
-    return emit(found, view, options.as_json, code=0 if agreed else 1)
-
-
-def _before(path: str) -> str | None:
-    """Return what the file *path* holds, None if it is not there; raise if it is not one to be overwritten."""
-    check_regular(path)
-    if not os.path.exists(path):
-        return None
-    try:
-        text = read_text(path)
-    except InputError as error:
-        raise InputError(f"{error}; it is not overwritten: choose another name") from None
-    if text.strip() and not any(FORMAT in line for line in text.split("\n", 20)[:20]):
-        raise InputError(f"{path}: not an export of brim, so it is not overwritten: choose another name")
-    return text
-
-
 def _usual_file(project: str) -> str:
     """Return the file that the rules of *project* are committed as, relative to this folder if that is shorter."""
     path = os.path.join(project, ".brim", "behaviors.jsonl")
     folder = working_folder()
     return min(path, os.path.relpath(path, os.path.realpath(folder)), key=len) if folder is not None else path
-
-
-# Import ---------------------------------------------------------------------------------------------------------
 
 
 @command(
@@ -155,9 +72,17 @@ def _usual_file(project: str) -> str:
 def import_(options: Namespace) -> int:
     """Read rules from files, show what is new, ask, and store it.
 
-    FILE is an export of brim (.jsonl), a Markdown file with rules (CLAUDE.md, AGENTS.md, .cursorrules: each bullet is a
-    rule), or a .floop folder. Without FILE, brim reads the project's .brim/behaviors.jsonl or, if there is none, its
-    CLAUDE.md, AGENTS.md and the like. Your stored rules stay.
+    FILE is a Markdown file with rules (CLAUDE.md, AGENTS.md, .cursorrules), a folder of them, a .floop folder, or a
+    file with one rule per line in JSON (.jsonl). Without FILE, brim reads the project's .brim/behaviors.jsonl or, if
+    there is none, its CLAUDE.md, AGENTS.md and the like; with --user, those that your agents load everywhere. Your
+    stored rules stay.
+
+    In Markdown, each bullet is a rule, with its sub-bullets, and with the line above if that changes its meaning; so is
+    a paragraph that says what to do. Rules for some files only ('globs:', 'paths:', 'applyTo:', a folder's own
+    CLAUDE.md) stay so. Of Claude Code's own notes, corrections are read. Known and removed rules stay as they are.
+
+    From floop come rules, their conditions and connections. brim lists what it couldn't bring over unchanged. Ids and
+    counters are kept.
 
     Exits with 1 if you say no, or if a line was left out.
 
@@ -168,49 +93,23 @@ def import_(options: Namespace) -> int:
     """
     first = options.files[0] if options.files else ""
     if os.path.isdir(first) and (floop := floop_folder(first)):
-        options.folder = floop
-        return import_floop.run(options)
+        return _import_floop(options, floop)
     is_export = first == "-" or first.endswith(".jsonl")
     if not first:
         workspace = here()
         project = workspace.project if scope_of(options, workspace) == "project" else None
         is_export = project is not None and os.path.lexists(_usual_file(project))
     if not is_export:
-        return import_rules.run(options)
+        return _import_rules(options)
     if len(options.files) > 1:
-        raise InputError("one export at a time: brim rules import FILE")
-    options.file = first or None
-    return import_file.run(options)
+        raise InputError("one .jsonl file at a time: brim rules import FILE")
+    return _import_lines(options, first)
 
 
-@command(
-    option("file", nargs="?", metavar="FILE", help="file to read, or - (default: .brim/behaviors.jsonl)"),
-    add_scope,
-    add_yes,
-    add_json,
-)
-def import_file(options: Namespace) -> int:
-    """Read rules from a file that 'brim rules export' made.
-
-    Shows what is new and what differs, asks, and stores all of it at once. In a project, FILE defaults to
-    .brim/behaviors.jsonl. Stored rules stay, with their uses and confidence; a text that is replaced is kept as another
-    wording, and what you removed or merged stays so. A project's file never changes a constraint of your own. brim
-    lists the lines that it can't read, and uses the others.
-
-    Exits with 1 if nothing was stored that could have been, or if a line was left out.
-
-    Examples:
-      brim rules import
-      brim rules import rules.jsonl --user --yes
-      git show origin/main:.brim/behaviors.jsonl | brim rules import - --dry-run
-    """
+def _import_lines(options: Namespace, file: str) -> int:
     workspace = here()
     scope = scope_of(options, workspace)
-    path = options.file or _usual_file(workspace.project or "")
-    if not options.file and workspace.project is None:
-        raise InputError("which file? Outside a project there is no usual one: brim rules import FILE")
-    if not options.file and not os.path.lexists(path):
-        raise InputError(f"{path}: is not there: 'brim rules export' makes it, or name one: brim rules import FILE")
+    path = file or _usual_file(workspace.project or "")
     source = "standard input" if path == "-" else path
     loaded = load(read_text(path), source)
     # Summaries are made again: an agent must not be told another text than the one that is shown here.
@@ -280,29 +179,7 @@ def _carry_out(
     return plan, 0 if stored or plan.is_empty or options.dry_run else 1
 
 
-@command(
-    option("files", nargs="*", metavar="FILE", help="file or folder to read; - is standard input (default: all here)"),
-    add_scope,
-    add_yes,
-    add_json,
-)
-def import_rules(options: Namespace) -> int:
-    """Learn the rules in CLAUDE.md, AGENTS.md, GEMINI.md, .cursor/rules and the like.
-
-    Each bullet is a rule, with its sub-bullets, and with the line above if that changes its meaning; so is a paragraph
-    that says what to do. Rules for some files only ('globs:', 'paths:', 'applyTo:', a folder's own CLAUDE.md) stay so.
-    Of Claude Code's own notes, corrections are read. brim shows everything before it stores it, also what it leaves
-    out. Known and removed rules stay as they are, and so do the files.
-
-    Without FILE, brim reads all such files of the project, or, with --user, those that your agents load everywhere.
-
-    Exits with 1 if nothing was stored that could have been.
-
-    Examples:
-      brim import-rules CLAUDE.md
-      brim rules import CLAUDE.md AGENTS.md --user --yes
-      brim rules import . --dry-run
-    """
+def _import_rules(options: Namespace) -> int:
     workspace = here()
     scope = scope_of(options, workspace)
     reader = RulesReader(scope, workspace.now)
@@ -347,26 +224,8 @@ def _outcomes_view(outcomes: list[Outcome]) -> str:
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-@command(option("folder", metavar="DIR", help="the .floop folder, or the folder that it is in"), add_yes, add_json)
-def import_floop(options: Namespace) -> int:
-    """Read what floop has learned from a .floop folder.
-
-    Brings over rules, their conditions and connections. Rules of a project go into this project, all others into your
-    own; from ~/.floop, rules of other projects are listed. brim lists what it couldn't bring over unchanged. Ids and
-    counters are kept, so reading the same folder again changes nothing.
-
-    Exits with 1 if nothing was stored that could have been.
-
-    Examples:
-      brim import-floop .
-      brim import-floop ~/.floop --yes
-      brim rules import .floop --dry-run --json
-    """
+def _import_floop(options: Namespace, folder: str) -> int:
     workspace = here()
-    folder = floop_folder(options.folder)
-    if not folder:
-        what = f"holds none of {', '.join(FLOOP_FILES)}: name a .floop folder, or the folder around it"
-        raise InputError(f"{options.folder}: {what if os.path.isdir(options.folder) else 'no such folder'}")
     at_home = os.path.dirname(os.path.realpath(folder)) == os.path.realpath(os.path.expanduser("~"))
     scope = "project" if workspace.project is not None and not at_home else "user"
     projects = None if workspace.project is None or not at_home else project_names(workspace.project)

@@ -1,16 +1,18 @@
-"""``brim rules``: list, show, remove, restore and connect what was learned."""
+"""``brim rules``: list, explain, remove, restore and allow what was learned."""
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 from collections.abc import Callable
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from typing import Any
 
 from brim.behaviors.behavior import LIVE, Behavior, BehaviorKind, Edge, Status
 from brim.behaviors.jsonl import as_object, edge_object, iso
 from brim.behaviors.sentences import heard, refused
-from brim.cli import COMMANDS
+from brim.cli import RULES
 from brim.cli.options import (
     NOTHING_YET,
     add_json,
@@ -21,6 +23,7 @@ from brim.cli.options import (
     one_of,
     option,
     rule,
+    tell_trust,
 )
 from brim.cli.output import (
     age,
@@ -45,6 +48,7 @@ from brim.errors import InputError
 from brim.injection.text import summary_of
 from brim.install.agents import NAMES
 from brim.install.rule_files import shared_news
+from brim.store.backup import restore_lost
 from brim.store.events import Event
 from brim.store.loaded import readers_of
 from brim.store.rulebook import (
@@ -56,6 +60,7 @@ from brim.store.rulebook import (
     restore_rules,
 )
 from brim.store.statistics import Outcome, outcomes, tier_tokens
+from brim.workspace import DATABASE, Workspace
 
 SORTS: dict[str, Callable[[Behavior], float]] = {
     "name": lambda _: 0,
@@ -73,7 +78,6 @@ LONGEST = 300
 SHORT = 30
 """Characters of what a rule refuses in a list."""
 MOST_EVENTS = 10
-ACTIONS = [name.removeprefix("rules ") for name in COMMANDS if name.startswith("rules ")]
 STATUSES = ("live", *(status.value for status in Status), "all")
 KINDS = [kind.value for kind in BehaviorKind]
 
@@ -97,23 +101,20 @@ def listing(options: Namespace) -> int:
     Exits with 1 if none does. On a terminal, long lines are cut.
 
       list [PATTERN]       the rules, one line each (the default)
-      show RULE            one rule in full
+      why [RULE]           what an agent would be told here, and why; or everything about one rule
       edit RULE            change it in your editor
       remove RULE ...      remove rules; nothing is deleted
-      restore RULE ...     bring them back
-      allow RULE --once    let a call through that the rule refuses
-      merge A B            make one rule of two
-      dedupe               find and merge near-duplicates
+      restore [RULE ...]   bring them back
       review               decide about corrections that brim noticed, and rules that agents noted
-      import [FILE]        read rules from a file, from CLAUDE.md and the like, or from a .floop folder
-      export [FILE]        write rules to a file made for git
-      check                look for contradictions, duplicates and damage
+      trust                let agents use this project's rules and settings
+      allow RULE --once    let a call through that the rule refuses
+      import [FILE]        read rules from CLAUDE.md and the like, or from a .floop folder
+      audit                look for contradictions, duplicates and damage
 
     Examples:
       brim rules
       brim rules pytest --kind constraint
       brim rules list --status forgotten --sort new
-      brim rules show pathlib
     """
     workspace = here()
     with workspace.open() as scopes:
@@ -130,7 +131,7 @@ def listing(options: Namespace) -> int:
         why = f"nothing matches; {how_many} in all" if narrowed else f"nothing is live; {how_many} removed or replaced"
         if every or not news:
             note(f"{why}: brim rules list --status all" if every else NOTHING_YET)
-        for action in get_close_matches(options.patterns[0], ACTIONS, 1) if options.patterns else ():
+        for action in get_close_matches(options.patterns[0], RULES, 1) if options.patterns else ():
             note(f"did you mean 'brim rules {action}'?")
     if news:
         note(f"{news}: brim rules import")
@@ -175,20 +176,10 @@ def _list_view(found: list[Behavior], came: dict[str, Outcome], now: float, sort
     return heading(table(rows, right=[places[name] for name in NUMBERS], optional=spare))
 
 
-@command(rule(), add_json)
-def show(options: Namespace) -> int:
-    """Show everything about one rule.
-
-    Its text and other wordings, when it applies, where it comes from, how many tokens it takes, its connections, and
-    its latest events. Times are in UTC.
-
-    Examples:
-      brim rules show pathlib
-      brim rules show b-3f2a
-    """
-    workspace = here()
+def whole_rule(workspace: Workspace, id: str) -> tuple[dict[str, Any], str]:
+    """Return everything about one rule, for JSON and for people; times are in UTC."""
     with workspace.open() as scopes:
-        behavior = find_rule(scopes, options.id)
+        behavior = find_rule(scopes, id)
         edges = [edge for edge in scopes.all_edges() if behavior.id in (edge.source, edge.target)]
         ends = scopes.get_many({end for edge in edges for end in (edge.source, edge.target)})
         store = scopes.store(behavior.scope)
@@ -206,20 +197,16 @@ def show(options: Namespace) -> int:
         "read_by": [{"agent": agent, "file": file} for agent, file in readers],
     }
 
-    def view(_: object) -> str:
-        read = ", ".join(home_path(f"{NAMES[agent]} in {file}") for agent, file in readers)
-        about = [
-            *_about(behavior, came),
-            ("tokens", tokens_line(tokens)),
-            ("stored in", home_path(path)),
-            ("read by", read),
-        ]
-        wordings = [(f"other wording {number}", block(text)) for number, text in enumerate(behavior.variants, 1)]
-        sections = [*wordings, ("connected", _edges(behavior, edges, ends)), ("what happened", _events(events))]
-        told = [f"\n{paint(name, 'faint')}\n{text}" for name, text in sections if text]
-        return "\n".join([title(behavior), "", block(behavior.canonical), "", facts(about), *told])
-
-    return emit(found, view, options.as_json)
+    about = [
+        *_about(behavior, came),
+        ("tokens", tokens_line(tokens)),
+        ("stored in", home_path(path)),
+        ("read by", ", ".join(home_path(f"{NAMES[agent]} in {file}") for agent, file in readers)),
+    ]
+    wordings = [(f"other wording {number}", block(text)) for number, text in enumerate(behavior.variants, 1)]
+    sections = [*wordings, ("connected", _edges(behavior, edges, ends)), ("what happened", _events(events))]
+    parts = [f"\n{paint(name, 'faint')}\n{text}" for name, text in sections if text]
+    return found, "\n".join([title(behavior), "", block(behavior.canonical), "", facts(about), *parts])
 
 
 def _about(behavior: Behavior, outcome: Outcome) -> list[tuple[str, str]]:
@@ -297,18 +284,24 @@ def remove(options: Namespace) -> int:
     return emit(found, view, options.as_json)
 
 
-@command(rule("ids", several=True), add_json)
+@command(rule("ids", several=True, optional=True), add_json)
 def restore(options: Namespace) -> int:
     """Bring removed rules back, each as it was.
 
     An active rule is active again; an agent's note waits for 'brim rules review' again. If you name several and one
     isn't found, none comes back.
 
+    Without RULE, brim brings back the rules that this project's store has lost, as after a pull, from the copy that
+    it keeps in your own folder. A store that is damaged is replaced, and kept next to the new one.
+
     Examples:
       brim rules restore pathlib
-      brim rules restore b-3f2a
+      brim rules restore b-3f2a b-91cc
+      brim rules restore
     """
     workspace = here()
+    if not options.ids:
+        return _restore_lost(options, workspace)
     with workspace.open() as scopes, scopes.writing():
         back, already = restore_rules(scopes, find_rules(scopes, options.ids), now=workspace.now)
     view = lines(
@@ -319,6 +312,21 @@ def restore(options: Namespace) -> int:
     replaced = [each.superseded_by for each in back if each.status is Status.SUPERSEDED and not options.as_json]
     notes = [f"{other} has taken its place, so agents are still not told it" for other in replaced]
     return emit(found, view, options.as_json, *notes)
+
+
+def _restore_lost(options: Namespace, workspace: Workspace) -> int:
+    need_person("brings back rules from a copy")
+    if workspace.project is None:
+        raise InputError("not in a project: name the rules to bring back: brim rules restore RULE")
+    workspace.begin_project()
+    store_path = os.path.join(workspace.scope_folders["project"], DATABASE)
+    restored = restore_lost(store_path, workspace.home, workspace.open, now=workspace.now)
+    kept = f"; what was there is kept in {home_path(restored.kept)}" if restored.kept else ""
+    view = f"back: {counted(restored.rules, 'rule')} from {home_path(restored.copy)}{kept}"
+    emit(restored, view if restored.rules else "", options.as_json, empty="this project's store has lost no rule")
+    if restored.rules:
+        tell_trust(workspace)
+    return 0
 
 
 @command(

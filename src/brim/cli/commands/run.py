@@ -140,7 +140,6 @@ def _purse(
         ledger=None if money is None else money.ledger,
         warn=config["spend.warn"],
         resumed=command.resumed,
-        unknown_price=config["spend.unknown_price"],
         plans=lambda limit: plan_limits(limit, command.agent, home, environ, time.time()),
         branch=branch(workspace.project) or "" if workspace.project else "",
         tell=tell,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import SUPPRESS, Namespace
+from argparse import Namespace
 from contextlib import suppress
 from importlib.util import find_spec
 
@@ -69,7 +69,6 @@ def ui(options: Namespace) -> int:
 @command(
     option("--http", action="store_true", help="listen for HTTP instead of standard input"),
     option("--port", type=PORT, metavar="N", help=f"for --http; 0 is any (default: {MCP_PORT})"),
-    option("--resident", action="store_true", help=SUPPRESS),  # of 0.1: installed settings may still pass it
     option("--list", action="store_true", dest="as_list", help="print the tools, their tokens, and end"),
     add_json,
 )
@@ -77,7 +76,7 @@ def mcp(options: Namespace) -> int:
     """Serve rules, budgets and memory to an agent, over the Model Context Protocol.
 
     Agents start it themselves and talk to it over standard input and output. What an agent teaches is a note that waits
-    for you: 'brim rules review'. A project that is not trusted is left out: 'brim trust'.
+    for you: 'brim rules review'. A project that is not trusted is left out: 'brim rules trust'.
 
     With --http it listens on this machine only, at http://127.0.0.1:PORT/mcp, for clients that bring the token in the
     file mcp-token of your brim folder as 'Authorization: Bearer TOKEN'.

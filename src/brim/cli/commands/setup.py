@@ -1,10 +1,10 @@
-"""``brim init``, ``upgrade``, ``uninstall``, ``pause``, ``doctor`` and ``trust``: brim in the agents here."""
+"""``brim init``, ``uninstall``, ``pause``, ``doctor`` and ``rules trust``: brim in the agents here."""
 
 from __future__ import annotations
 
 import os
 import time
-from argparse import SUPPRESS, ArgumentParser, Namespace
+from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Callable
 
@@ -18,7 +18,7 @@ from brim.cli.options import (
     option,
     says_yes,
     scope_option,
-    tokens,
+    token_budget,
     whole_number,
     working_folder,
 )
@@ -34,7 +34,6 @@ from brim.cli.output import (
     note,
     paint,
     printable,
-    readable_size,
     say_paged,
     table,
     whole,
@@ -46,8 +45,7 @@ from brim.install.agents import ALL, HOOKS, NAMES
 from brim.install.changes import Change
 from brim.install.doctor import FIX, OFF, OK, WRONG, Diagnosis, diagnose
 from brim.install.git_exclude import exclude_file
-from brim.install.installation import Installed, Uninstalled, Upgraded
-from brim.install.retention import prune
+from brim.install.installation import Installed, Uninstalled
 from brim.install.rule_files import shared_news
 from brim.scratch.entries import Entry
 from brim.store.consent import Consent
@@ -61,18 +59,11 @@ def agent_option(default: str) -> Callable[[ArgumentParser], object]:
     return option("--agent", action="append", choices=(*NAMES, "all"), metavar="NAME", help=text)
 
 
-START_TOKENS = tokens("most tokens of rules at a session's start, saved as a setting; 0 is off", type=whole_number(0))
-
-
 @command(
-    one_of(
-        option("--global", **scope_option("user"), default="user", help="for every project (the default)"),
-        option("--project", **scope_option("project"), help="only for this project"),
-    ),
+    option("--project", **scope_option("project"), default="user", help="only for this project (default: for all)"),
     agent_option("all that are found"),
     option("--hooks", choices=HOOKS, help="all, or rules only: no memory, no limits (default: as before, or all)"),
-    START_TOKENS,
-    option("--resident", action="store_true", help=SUPPRESS),
+    token_budget("most tokens of rules at a session's start, saved as a setting; 0 is off", type=whole_number(0)),
     option("--no-statusline", action="store_true", help="leave the status line as it is"),
     add_yes,
     add_json,
@@ -90,11 +81,9 @@ def init(options: Namespace) -> int:
 
     Examples:
       brim init
-      brim init --agent claude --tokens 1500
+      brim init --agent claude --token-budget 1500
       brim init --project --hooks injection-only --dry-run
     """
-    if options.resident:
-        note("resident hooks are gone, since ordinary ones are fast: --resident changes nothing")
     if not options.dry_run:
         if options.hooks not in (None, ALL):
             need_person("installs rules without memory and limits")
@@ -116,36 +105,9 @@ def init(options: Namespace) -> int:
     if done.trusted is False and not options.as_json and not agents_environment(os.environ):
         asked = Namespace(folder=None, as_list=False, remove=False, yes=options.yes, dry_run=False, as_json=False)
         if trust.run(asked):
-            note("until you trust it, agents hear only your own rules: 'brim trust' asks again")
+            note("until you trust it, agents hear only your own rules: 'brim rules trust' asks again")
     left = [done.reason] if done.reason else done.skipped.values()
     return emit(done, _show, options.as_json, *done.problems, *left, code=done.exit_code)
-
-
-@command(START_TOKENS, add_json)
-def upgrade(options: Namespace) -> int:
-    """Bring the launcher and brim's databases up to date, as 'brim init' does.
-
-    The hooks in your agents' settings stay as they are; if this version would install others, brim says so.
-
-    Example:
-      brim upgrade
-    """
-    if options.token_budget is not None:
-        need_person("changes settings")
-    done = installation.upgrade(os.environ, working_folder(), token_budget=options.token_budget)
-    notes = [f"{path}: its hooks are out of date: 'brim init' updates them" for path in done.differ] + done.broken
-    notes += [] if done.files else ["brim isn't installed in any agent: run 'brim init'"]
-    return emit(done, _show_upgraded, options.as_json, *notes, code=done.exit_code)
-
-
-def _show_upgraded(done: Upgraded) -> None:
-    for path in done.launchers:
-        print(home_path(f"updated: {path}"))
-    for path, kept in done.stores.items():
-        said = f"brought up to date: {path}\nkept as it was: {kept}" if kept else f"up to date: {path}"
-        print("\n".join(map(home_path, said.split("\n"))))
-    if done.budget is not None:
-        show_setting(done.budget)
 
 
 def _show(done: Installed) -> None:
@@ -159,12 +121,12 @@ def _show(done: Installed) -> None:
         show_differences([*done.changes, *done.commands])
     if rows:
         print(table(rows))
-    for backup in (*done.backups.values(), *done.kept):
+    for backup in done.backups.values():
         print(home_path(f"backup: {backup}"))
     if done.hidden:
         print(home_path(f"hidden from git in {exclude_file(done.hidden[0])}"))
     if done.budget is not None:
-        show_setting(done.budget)
+        show_setting(done.budget, quiet=done.budget.hidden_by in os.environ)
     note(*(["nothing was changed"] if done.dry_run else done.next_steps))
 
 
@@ -224,7 +186,7 @@ def uninstall(options: Namespace) -> int:
 
 
 def _show_uninstalled(done: Uninstalled) -> None:
-    if not done.changes and not done.server and not done.broken:
+    if not done.changes and not done.broken:
         note("brim isn't installed in any agent; nothing was changed")
         return
     if done.dry_run:
@@ -247,12 +209,11 @@ def _show_uninstalled(done: Uninstalled) -> None:
 
 
 @command(
-    option("time", nargs="?", metavar="TIME", help="how long, such as 30m, 2h or 1d (default: until 'brim resume')"),
-    option("--off", action="store_true", help="the same as 'brim resume'"),
+    option("time", nargs="?", metavar="TIME", help="how long, such as 30m, 2h or 1d; 'off' ends the pause"),
     add_json,
 )
 def pause(options: Namespace) -> int:
-    """Silence every hook in every agent, for a while or until 'brim resume'.
+    """Silence every hook in every agent, for a while or until 'brim pause off'.
 
     Nothing is uninstalled, and nothing is recorded during the pause. For one process alone, set BRIM_DISABLE=1 in its
     environment.
@@ -260,26 +221,18 @@ def pause(options: Namespace) -> int:
     Examples:
       brim pause
       brim pause 30m
+      brim pause off
     """
-    if options.off or options.time == "resume":
-        return resume.run(options)
+    if options.time == "off":
+        ended = installation.resume(os.environ)
+        text = "brim is back: hooks answer again" if ended["changed"] else "brim isn't paused"
+        return emit(ended, text, options.as_json)
     need_person("pauses brim")
     seconds = None if options.time is None else installation.duration(options.time)
     done = installation.pause(os.environ, seconds=seconds)
     until = time.strftime(" until %Y-%m-%d %H:%M", time.localtime(done["until"])) if "until" in done else ""
     already = "" if done["changed"] or until else " already"
-    return emit(done, f"brim is paused{until}{already}: 'brim resume' ends it", options.as_json)
-
-
-@command(add_json)
-def resume(options: Namespace) -> int:
-    """End the pause: hooks answer again.
-
-    Example:
-      brim resume
-    """
-    done = installation.resume(os.environ)
-    return emit(done, "brim is back: hooks answer again" if done["changed"] else "brim isn't paused", options.as_json)
+    return emit(done, f"brim is paused{until}{already}: 'brim pause off' ends it", options.as_json)
 
 
 # Whether it works ------------------------------------------------------------------------------------------------
@@ -287,55 +240,22 @@ def resume(options: Namespace) -> int:
 _COLOURS = {OK: "green", OFF: "faint", WRONG: "red"}
 
 
-@command(
-    one_of(
-        option("--fix", action="store_true", help="fix what needs no decision"),
-        option("--prune", action="store_true", help="remove what brim has kept long enough; it asks first"),
-    ),
-    add_yes,
-    add_json,
-)
+@command(option("--fix", action="store_true", help="fix what needs no decision"), add_json)
 def doctor(options: Namespace) -> int:
     """Check what is installed where, and whether it works.
 
     Runs a hook to see whether it answers and how long it takes (in a temporary home, so nothing is recorded), counts
     the tokens that brim itself adds, and says what to correct. With --fix, it corrects what doesn't need your decision:
-    the launcher, hooks in the settings, files of an older version. Exits with 1 if something is wrong.
-
-    With --prune, it lists old data that brim no longer needs, here and in the projects that you trust, and removes it
-    if you agree. Rules, limits, reservations and the memory of live sessions stay.
+    the launcher and hooks in the settings. Exits with 1 if something is wrong.
 
     Examples:
       brim doctor
       brim doctor --fix
-      brim doctor --prune --dry-run
       brim doctor --json
     """
-    if options.prune:
-        return _prune(options)
-    if options.yes or options.dry_run:
-        raise InputError(f"--{'yes' if options.yes else 'dry-run'} belongs to 'brim doctor --prune'")
     found = diagnose(os.environ, working_folder(), fix=options.fix, tool_tokens=_tool_tokens)
     note(*found.problems)
     return emit(found, _show_diagnosis, options.as_json, code=found.exit_code)
-
-
-def _prune(options: Namespace) -> int:
-    if not options.dry_run:
-        need_person("removes what brim keeps")
-    found = prune(os.environ, working_folder(), dry_run=True)
-    rows = [["old data", "number", "size", "kept for", "where"]]
-    for each in found.items:
-        size = readable_size(each.bytes) if each.bytes else ""
-        kept = counted(each.days, "day") if each.days else "a minute"
-        rows.append([each.what, f"{each.number:,}", size, kept, home_path(each.place)])
-    if found.items and not options.as_json:
-        print(heading(table(rows, right=(1, 2))))
-    is_wanted = bool(found.items) and not options.dry_run and says_yes("Remove it?", yes=options.yes)
-    done = prune(os.environ, working_folder()) if is_wanted else found
-    said = "nothing to remove" if not found.items else "removed" if done.done else ""
-    note(*done.problems)
-    return emit(done, said, options.as_json, code=0 if done.done or options.dry_run or not found.items else 1)
 
 
 def _show_diagnosis(found: Diagnosis) -> None:
@@ -387,10 +307,10 @@ def trust(options: Namespace) -> int:
     yourself always use the project.
 
     Examples:
-      brim trust
-      brim trust ~/shop --yes
-      brim trust --list
-      brim trust --remove
+      brim rules trust
+      brim rules trust ~/shop --yes
+      brim rules trust --list
+      brim rules trust --remove
     """
     user = user_folder(os.environ)
     if options.as_list:
@@ -408,7 +328,7 @@ def _list_trusted(user: str, *, as_json: bool) -> int:
         gone = "" if valid else "is gone, or another folder is in its place: not trusted"
         rows.append([day(at), home_path(path), gone])
     if not projects:
-        note("no trusted projects yet: run 'brim trust' in one")
+        note("no trusted projects yet: run 'brim rules trust' in one")
     return emit({"projects": projects}, heading(table(rows)) if projects else "", as_json)
 
 
@@ -436,7 +356,7 @@ def _trust(options: Namespace) -> int:
     if found is None:
         raise InputError(f"{folder}: not a project: no .brim/ or .git in it or above it")
     if not options.as_json:
-        with workspace.open(migrate=False) as scopes:
+        with workspace.open(create=False) as scopes:
             news = shared_news(workspace, scopes)
         say_paged(_view(found, news))
     done = found.trusted and not found.is_new
@@ -446,7 +366,7 @@ def _trust(options: Namespace) -> int:
         if done:
             found.accept(now=workspace.now)
     changed = done and (found.is_new or not found.trusted)
-    said = "trusted now; 'brim trust --remove' undoes this" if changed else "already trusted"
+    said = "trusted now; 'brim rules trust --remove' undoes this" if changed else "already trusted"
     told = {"project": found.project, "trusted": found.trusted or done, "changed": changed, **found.to_dict()}
     return emit(told, said if done else "", options.as_json, code=0 if done or options.dry_run else 1)
 

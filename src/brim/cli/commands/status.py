@@ -70,11 +70,10 @@ def newest_session(workspace: Workspace) -> str:
 def status(options: Namespace) -> int:
     """Show where things stand: the current session, rules, money, past sessions, and what needs attention.
 
-    'brim' without a command does the same. Until 'brim init' has run, it shows what happened in your past sessions
-    instead, as 'brim report' does.
+    Until 'brim init' has run, it shows what happened in your past sessions instead, as 'brim report' does.
 
     Example:
-      brim status --json
+      brim --json
     """
     workspace = here()
     workspace.goes_on = True  # a project that can't be read is something to attend to

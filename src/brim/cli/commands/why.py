@@ -1,4 +1,4 @@
-"""``brim why``, ``active``, ``prompt`` and ``activate``: what an agent would be told here, and why."""
+"""``brim rules why``, ``prompt`` and ``activate``: what an agent would be told here, and why."""
 
 from __future__ import annotations
 
@@ -13,23 +13,24 @@ from brim.activation.explanation import explain
 from brim.behaviors.behavior import Behavior
 from brim.behaviors.jsonl import as_object
 from brim.behaviors.sentences import heard
+from brim.cli.commands.rules import whole_rule
 from brim.cli.options import (
     NOTHING_YET,
     add_json,
+    add_model,
     add_situation,
     command,
     here,
     option,
-    planning,
     planning_flags,
     rule,
     situation_of,
     tell_trust,
+    token_budget,
 )
 from brim.cli.output import (
     basis_of,
     counted,
-    cut,
     emit,
     heading,
     kind_of,
@@ -41,14 +42,12 @@ from brim.cli.output import (
     say_json,
     symbols,
     table,
-    terminal_width,
     wrapped,
 )
 from brim.errors import BrimError, InputError
 from brim.injection.plan import InjectionPlan, Item
 from brim.injection.session import Session
 from brim.injection.text import render, summary_of
-from brim.injection.tiers import Tier
 from brim.install.agents import NAMES
 from brim.install.installation import as_agent
 from brim.store.events import note_injection
@@ -78,7 +77,8 @@ AGENTS_MODEL = "claude-sonnet-4-5"
     rule(optional=True),
     option("--text", action="store_true", help="print only the text that the agent gets"),
     option("--agent", choices=tuple(NAMES), help="for which agent (default: the first that brim is installed for)"),
-    planning("tokens, or a range A..B or A..B..STEP (default: the setting token_budget.default)"),
+    token_budget("tokens that it may take (default: the setting token_budget.default)"),
+    add_model,
     add_situation,
     add_json,
 )
@@ -87,16 +87,15 @@ def why(options: Namespace) -> int:
 
     Without RULE, brim lists the rules that fit the budget, why, and in how much detail (full, summary, name-only,
     omitted). If you don't describe a situation, that's the start of a session; below are the rules that come later, and
-    when. With RULE, brim says why that rule applies or doesn't.
+    when. With RULE, brim shows everything about that rule, and why it applies or doesn't.
 
     As in hooks, rules that the agent reads itself, in CLAUDE.md and the like, are left out. Nothing is recorded.
 
     Exits with 1 if constraints don't fit.
 
     Examples:
-      brim why --file src/app.py
-      brim why pathlib --prompt 'run the tests'
-      brim why --tokens 100..2000
+      brim rules why --file src/app.py
+      brim rules why pathlib --prompt 'run the tests'
     """
     if options.id is not None:
         return _why_rule(options)
@@ -108,41 +107,33 @@ def why(options: Namespace) -> int:
 
 
 def _plan(options: Namespace) -> int:
-    budgets: list[int] = []
-    if is_range(options.token_budget):
-        budgets = budgets_of(options.token_budget, for_drawing=not options.as_json)
-        options.token_budget = None
     flags = planning_flags(options, START_KEY)
     workspace, agent = as_agent(lambda more: here({**flags, **more}), options.agent or "")
     context = situation_of(options, workspace)
     begins = not any(getattr(options, name) for name in SITUATION)
     with workspace.open() as scopes:
         planner, read = _planner(options, workspace, scopes, context, agent)
-        waiting = planner.waiting() if begins and not budgets else []
-        plans = [planner.plan(budget) for budget in budgets or [workspace.config.yours[START_KEY]]]
+        waiting = planner.waiting() if begins else []
+        plan = planner.plan(workspace.config.yours[START_KEY])
         if options.as_json:
-            found = [planner.to_dict(each) for each in plans]
             later = [{"id": each.id, "name": each.name, "when": heard(each)} for each in waiting]
-            one = {} if budgets else {**found[0], "waiting": later, "read": sorted(read)}
-            say_json({"context": _situation_dict(context), **({"plans": found} if budgets else one)})
-        elif not plans[-1].items:
+            found = {**planner.to_dict(plan), "waiting": later, "read": sorted(read)}
+            say_json({"context": _situation_dict(context), **found})
+        elif not plan.items:
             _tell_nothing(scopes, context)
             if waiting:
                 print(waiting_view(waiting))
-        elif budgets:
-            whole = int(planner.plan(None, limited=False).total_tokens)
-            print(lines(range_view(plans), f"everything at its own tier takes {whole:,} tokens"))
         else:
             own = f"left out: {counted(len(read), 'rule')} that {NAMES[agent]} reads in its own files" if read else ""
             ours = ""
             if not agent:  # what the text takes for the model of the newest session here, which is an estimate for most
                 model = workspace.config.yours["model"] or _session_model(workspace) or AGENTS_MODEL
                 calibrations = scopes.user.calibrations if scopes.user is not None else None
-                count = counter_for(model, calibrations=calibrations).count(render(plans[0]))
+                count = counter_for(model, calibrations=calibrations).count(render(plan))
                 ours = wrapped(f"{int(count):,} tokens for {model} ({basis_of(count)})")
-            print(lines(plan_view(planner, plans[0]), ours, own, waiting_view(waiting)))
+            print(lines(plan_view(planner, plan), ours, own, waiting_view(waiting)))
     tell_trust(workspace)
-    return 1 if constraints_left_out(plans[-1]) else 0
+    return 1 if constraints_left_out(plan) else 0
 
 
 def _planner(
@@ -171,7 +162,7 @@ def _why_rule(options: Namespace) -> int:
         try:
             behavior = find_rule(scopes, options.id)
         except InputError as error:
-            hint = "; 'brim why --prompt TEXT' shows what a prompt brings" if len(options.id.split()) > 1 else ""
+            hint = "; 'brim rules why --prompt TEXT' shows what a prompt brings" if len(options.id.split()) > 1 else ""
             raise InputError(f"{error}{hint}") from None
         who = {field: as_object(behavior)[field] for field in ("id", "name", "kind", "status")}
         if behavior.live:
@@ -182,7 +173,9 @@ def _why_rule(options: Namespace) -> int:
             outcome = _put_away(scopes, behavior)
             found = {"value": 0.0, "outcome": outcome, "tier": "omitted", "reason": outcome, "planned": None}
             view = printable(f"{named(behavior)}: {outcome}")
-    emit({**who, "context": _situation_dict(context), **found}, view, options.as_json)
+    whole, about = whole_rule(workspace, behavior.id)
+    result = {**who, "context": _situation_dict(context), **found, "rule": whole}
+    emit(result, f"{about}\n\n{paint('why', 'faint')}\n{view}", options.as_json)
     if behavior.scope == "project":
         tell_trust(workspace)
     return 0
@@ -238,7 +231,8 @@ def _tell_nothing(scopes: Scopes, context: Context) -> None:
 
 @command(
     option("--tiered", action="store_true", help="by tiers: whole, as a summary, or by name"),
-    planning("tokens that it may take; 0 means no limit (default: the setting token_budget.default)"),
+    token_budget("tokens that it may take; 0 means no limit (default: the setting token_budget.default)"),
+    add_model,
     add_situation,
     add_json,
 )
@@ -246,16 +240,14 @@ def prompt(options: Namespace) -> int:
     """Print the text that an agent should be told here.
 
     Nothing else goes to standard output. Everything that matters goes in whole, and the least important is left out
-    until it fits. With --tiered it goes in as detail, summary or name, by how much it matters: 'brim why' shows which
-    and why. Exits with 1 if it does not fit: constraints are never cut below a summary. Then the smallest possible text
-    is printed, and standard error says by how much it is too long.
+    until it fits. With --tiered it goes in as detail, summary or name, by how much it matters: 'brim rules why' shows
+    which and why. Exits with 1 if it does not fit: constraints are never cut below a summary. Then the smallest
+    possible text is printed, and standard error says by how much it is too long.
 
     Examples:
-      brim prompt --file src/app.py > rules.md
-      brim prompt --tiered --tokens 800 --model gpt-4o
+      brim dev prompt --file src/app.py > rules.md
+      brim dev prompt --tiered --token-budget 800 --model gpt-4o
     """
-    if options.fill is not None and not options.tiered:
-        raise InputError("--fill belongs to --tiered: without it, everything goes in whole or not at all")
     return _print_text(options, here(planning_flags(options, START_KEY)), "", floor="summary", whole=not options.tiered)
 
 
@@ -287,7 +279,8 @@ def _print_text(options: Namespace, workspace: Workspace, agent: str, *, floor: 
     option("--session", metavar="ID", help="the agent's session (default: none, and nothing is recorded)"),
     option("--agent", metavar="ID", help="a sub-agent of it: has its own window, spends from its total"),
     option("--event", choices=EVENTS, default="prompt", help="what happened (default: prompt)"),
-    planning("tokens that it may take; 0 is off (default: the setting token_budget.dynamic_context)"),
+    token_budget("tokens that it may take; 0 is off (default: the setting token_budget.dynamic_context)"),
+    add_model,
     add_situation,
     add_json,
 )
@@ -296,7 +289,7 @@ def activate(options: Namespace) -> int:
 
     Nothing else goes to standard output. With --session it counts against that session's total, what was shown a short
     while ago is left out, and what goes in is noted as used. Without, nothing is recorded. A session is told nothing of
-    a project that is not trusted: see 'brim trust'.
+    a project that is not trusted: see 'brim rules trust'.
 
     Events:
       prompt            a person typed something (the default); only these count as prompts
@@ -308,8 +301,8 @@ def activate(options: Namespace) -> int:
     Exits with 1, and tells the agent nothing, if the constraints alone are too much for the budget.
 
     Examples:
-      brim activate --file src/app.py --prompt 'run the tests'
-      brim activate --session 4f1c --event tool --command 'uv run pytest' --json
+      brim dev activate --file src/app.py --prompt 'run the tests'
+      brim dev activate --session 4f1c --event tool --command 'uv run pytest' --json
     """
     for name in ("session", "agent"):
         if getattr(options, name) == "":
@@ -319,7 +312,7 @@ def activate(options: Namespace) -> int:
     flags = planning_flags(options, START_KEY if options.event in BEGINNINGS else DYNAMIC_KEY)
     workspace = Workspace.here(who="person" if options.session is None else "agent", flags=flags)
     context = situation_of(options, workspace)
-    with workspace.open(migrate=True) as scopes, _session(scopes, options, workspace) as session:
+    with workspace.open(create=True) as scopes, _session(scopes, options, workspace) as session:
         planner = session_planner(scopes, workspace.config, context, session, options.event, now=workspace.now)
         found = tell_session(planner, session, options.event, floor="summary")
         if found.included and not found.over_budget and options.session is not None:
@@ -363,40 +356,6 @@ def _say_told(planner: Planner, found: InjectionPlan, session: Session, options:
 
 # How a plan looks ------------------------------------------------------------------------------------------------
 
-DRAWN = 24
-"""Budgets that can be drawn: they fit next to the names in 40 columns."""
-LISTED = 1_000
-"""Budgets that can be asked for as JSON."""
-DETAIL = (Tier.FULL, Tier.SUMMARY, Tier.NAME_ONLY, Tier.OMITTED)
-NARROWEST = 8
-"""Columns that a text gets at least."""
-
-
-def is_range(text: str | None) -> bool:
-    """Whether *text* means several budgets."""
-    return text is not None and ".." in text
-
-
-def budgets_of(text: str, *, for_drawing: bool) -> list[int]:
-    """Return the budgets that ``A..B`` or ``A..B..STEP`` means, with both ends in.
-
-    >>> budgets_of("0..100..30", for_drawing=True)
-    [0, 30, 60, 90, 100]
-    """
-    try:
-        first, last, *steps = [int(part) for part in text.split("..")]
-        least_step = min(steps, default=1)
-    except ValueError:
-        raise InputError(f"--tokens takes N, A..B or A..B..STEP in whole numbers, not {text[:60]!r}") from None
-    if len(steps) > 1 or not 0 <= first <= last or least_step < 1:
-        raise InputError(f"--tokens {text[:60]}: a range goes from 0 or more up, in steps of at least 1")
-    most = DRAWN if for_drawing else LISTED
-    step = steps[0] if steps else _round_step(last - first, DRAWN)
-    if -(-(last - first) // step) + 1 > most:
-        least = _round_step(last - first, most)
-        raise InputError(f"--tokens {text[:60]}: {most:,} budgets at most: take a step of {least:,} or more")
-    return [*range(first, last, step), last]
-
 
 def plan_view(planner: Planner, plan: InjectionPlan) -> str:
     """Return what goes in within the budget, in how much detail, and why."""
@@ -430,51 +389,3 @@ def total_line(plan: InjectionPlan) -> str:
     characters = [] if plan.max_chars is None else [f"{plan.characters:,} of {plan.max_chars:,} characters"]
     line = ", ".join([taken, *characters, f"{basis} for {plan.counter}"])
     return paint(wrapped(line), "red") if constraints_left_out(plan) else wrapped(line)
-
-
-def range_view(plans: Sequence[InjectionPlan]) -> str:
-    """Return the picture of *plans*, which differ by their budgets alone: within the terminal, with a legend."""
-    marks = dict(zip(DETAIL, symbols("█▓░·", "#=-."), strict=True))
-    by_rule = list(zip(*(plan.items for plan in plans), strict=True))
-    rows, more = listed([[f"{items[0].activation:.2f}", _letters(summary_of(items[0].behavior))] for items in by_rule])
-    room = terminal_width() - len("0.00") - 4
-    widest = max(len(text) for _, text in rows)
-    cell = max(1, min(3, (room - widest) // len(plans)))
-    width = max(NARROWEST, min(widest, room - cell * len(plans)))
-    left = len("0.00") + 2 + width + 2
-    picture = [paint(" " * left + _axis([plan.token_budget or 0 for plan in plans], cell), "faint")]
-    for (activation, text), items in zip(rows, by_rule, strict=False):
-        cells = "".join(marks[item.tier] * cell for item in items)
-        picture.append(f"{activation}  {cut(text, width):<{width}}  {cells}")
-    over = "".join(("!" if constraints_left_out(plan) else " ") * cell for plan in plans)
-    if over.strip():
-        picture.append(f"{'':4}  {cut('too much', width):<{width}}  {over}".rstrip())
-    legend = "  ".join(f"{marks[tier]} {tier}" for tier in DETAIL)
-    return "\n".join([*picture, *([more] if more else []), "", legend])
-
-
-def _round_step(span: int, most: int) -> int:
-    """Return a round step, 1, 2 or 5 times a power of ten, with which *span* takes at most so many budgets."""
-    power = 1
-    while True:
-        for step in (power, 2 * power, 5 * power):
-            if -(-span // step) + 1 <= most:
-                return step
-        power *= 10
-
-
-def _axis(budgets: Sequence[int], cell: int) -> str:
-    """Return the line above the columns: the first and the last budget, and as many between as there is room for."""
-    labels = [f"{budget:,}" for budget in budgets]
-    stride = -(-(max(map(len, labels)) + 2) // cell)
-    end = cell * len(budgets) - len(labels[-1])
-    line = labels[0]
-    for at in range(stride, len(budgets) - 1, stride):
-        if at * cell + len(labels[at]) + 2 <= end:
-            line = line.ljust(at * cell) + labels[at]
-    return line if len(budgets) == 1 else f"{line.ljust(max(len(line) + 1, end))}{labels[-1]}"
-
-
-def _letters(text: str) -> str:
-    """Return *text* with what the output cannot print replaced, so that columns stay aligned."""
-    return symbols(text, text.encode("ascii", "replace").decode())

@@ -1,4 +1,4 @@
-"""``brim window``, ``models`` and ``assemble``: what a model holds, and what goes into it."""
+"""``brim dev window`` and ``models``: what a model holds, and what goes into it."""
 
 from __future__ import annotations
 
@@ -9,40 +9,29 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from brim import history
-from brim.cli.commands.history import STRATEGIES, receipt_dict
 from brim.cli.options import add_json, add_model, command, complete_model, option, settings, whole_number
 from brim.cli.output import (
     basis_of,
     count_fields,
-    counted,
-    cut,
     emit,
     heading,
     lines,
-    listed,
     note,
     paint,
-    say_json,
     share,
     symbols,
     table,
     terminal_width,
 )
-from brim.config import Config
-from brim.errors import ConfigError, InputError
-from brim.history import PROVIDERS
+from brim.errors import InputError
 from brim.history.document import read_messages, read_tools
 from brim.models.catalog import Model
 from brim.models.catalog import model as model_of
 from brim.models.catalog import models as models_like
 from brim.models.light import lookup
 from brim.models.names import provider_forms
-from brim.tokens.counters import counter_for
 from brim.tokens.inputs import read_text
-from brim.window.assembly import Assembly, Section
 from brim.window.budget import Reserves, TokenBudget, TokenBudgetCalculator
-from brim.window.memory import MemoryConfig, MemoryFile, WorkingMemory
 
 PARTS = (
     ("messages_tokens", "messages", "cyan", "█", "m"),
@@ -81,8 +70,8 @@ def window(options: Namespace) -> int:
     Exits with 1 if the request doesn't fit.
 
     Examples:
-      brim window --model gpt-4o
-      brim window --model claude-sonnet-4-5 --messages chat.json --directive "Answer in German."
+      brim dev window --model gpt-4o
+      brim dev window --model claude-sonnet-4-5 --messages chat.json --directive "Answer in German."
     """
     config = settings(model=options.model)
     name = config["model"]
@@ -144,8 +133,8 @@ def models(options: Namespace) -> int:
     nothing matches.
 
     Examples:
-      brim models sonnet
-      brim models gpt-4o claude-sonnet-4-5 gemini-2.5-pro
+      brim dev models sonnet
+      brim dev models gpt-4o claude-sonnet-4-5 gemini-2.5-pro
     """
     settings()
     found = _matching(options.patterns)
@@ -208,134 +197,3 @@ def _model_dict(each: Model) -> dict[str, object]:
         tiers = [{"above": tier.above, **rates(tier)} for tier in price.tiers]
         found["price"] = {"since": str(price.since) if price.since else None, **rates(price), "tiers": tiers}
     return found
-
-
-# Working memory -------------------------------------------------------------------------------------------------
-
-
-@command(
-    option("--config", required=True, metavar="FILE|-", help="what to assemble, in YAML or JSON; - is standard input"),
-    lambda parser: add_model(parser, "the file's, else the setting 'model', else the o200k_base encoding"),
-    option("--provider", choices=["auto", *PROVIDERS], help="whose shape the messages have (default: inferred)"),
-    option("--strategy", choices=list(STRATEGIES), default="fifo", help="as in brim fit (default: fifo)"),
-    option("--messages", action="store_true", help="print the request in JSON, ready to send"),
-    add_json,
-)
-def assemble(options: Namespace) -> int:
-    """Put a working memory together from a configuration file.
-
-    System prompt, procedure, knowledge, episodes, history and current message go in, in the shape that the provider
-    takes, with as much history as fits. FILE is YAML or JSON; a text in it may be {file: PATH}, relative to FILE. Shows
-    what each section takes, and what was dropped and why. Exits with 1 if it is over the budget or does not fit the
-    window.
-
-    Examples:
-      brim assemble --config memory.yaml --model gpt-4o
-      brim assemble --config memory.yaml --messages > request.json
-    """
-    if options.messages and options.as_json:
-        raise InputError("--messages or --json, not both")
-    config = settings(model=options.model)
-    file = MemoryFile(options.config)
-    model = options.model or file.values.get("model") or config["model"]
-    found = _assembled(options, file, model, config)
-    if options.messages:
-        say_json(_request(found))
-    elif options.as_json:
-        say_json(_assembly_dict(found, file, model))
-    else:
-        print(_assembly_view(found, file, model))
-    note(*file.notes, *found.receipt.notes, found.reason)
-    if model and not lookup(model).resolved:
-        limited = "" if found.context_window else ", and no window limits the request"
-        note(f"{model} isn't a model brim knows: the counts are guesses{limited}")
-    return 0 if found.fits and not found.over_budget else 1
-
-
-def _assembled(options: Namespace, file: MemoryFile, model: str | None, config: Config) -> Assembly:
-    values = {key: value for key, value in file.values.items() if key not in ("model", "memory")}
-    values["provider"] = options.provider or values.get("provider") or "auto"
-    file.config()  # says what is wrong under ``memory``, and where
-    limits = MemoryConfig(**{**config.section("memory"), **file.values.get("memory", {})})
-    memory = WorkingMemory(limits, model=model, counter=counter_for(model, mode=config["mode"]))
-    try:
-        return memory.assemble(**values, pruner=getattr(history, STRATEGIES[options.strategy][0])())
-    except InputError as error:
-        raise ConfigError(file.at(str(error))) from None
-
-
-def _request(found: Assembly) -> Any:
-    """Return what is sent: OpenAI's list of messages, or the fields of the request that the others take."""
-    if found.provider == "anthropic":
-        return {**({"system": found.system} if found.system else {}), "messages": found.messages}
-    if found.provider == "gemini":
-        system = {"systemInstruction": {"parts": [{"text": found.system}]}} if found.system else {}
-        return {**system, "contents": found.messages}
-    return found.messages
-
-
-def _assembly_dict(found: Assembly, file: MemoryFile, model: str | None) -> dict[str, Any]:
-    fields = ("provider", "context_window", "budget", "history_budget", "fits", "over_budget", "over_by", "reason")
-    return {
-        "model": model,
-        **{field: getattr(found, field) for field in fields},
-        **_without(count_fields(found.tokens), "note"),
-        "sections": [
-            {
-                "name": section.name,
-                **_without(count_fields(section.tokens), "note"),
-                "share": section.share,
-                "source": _source(section, file),
-                "items": section.items,
-                "dropped": [{name: getattr(gone, name) for name in DROPPED} for gone in section.dropped],
-            }
-            for section in found.sections
-        ],
-        "system": found.system,
-        "messages": found.messages,
-        "receipt": receipt_dict(found.receipt),
-    }
-
-
-def _assembly_view(found: Assembly, file: MemoryFile, model: str | None) -> str:
-    limit = "" if found.context_window is None else f", window {found.context_window:,}"
-    rows = [["section", "tokens", "share", "in it", "from"]]
-    for section in found.sections:
-        size = share(int(section.tokens), found.budget)
-        rows.append([section.name, f"{section.tokens:,}", size, section.contents, cut(_source(section, file), SHOWN)])
-    rows.append(["request", f"{found.tokens:,}", share(int(found.tokens), found.budget), basis_of(found.tokens), ""])
-    rows.append(["budget", f"{found.budget:,}", "", "", ""])
-    rows.append(["history budget", f"{found.history_budget:,}", "", "", ""])
-    parts = [
-        f"{model or 'no model'}  {found.provider}{limit}",
-        heading(table(rows, right=(1, 2), optional=(4, 3))),
-    ]
-    if dropped := [row for section in found.sections for row in _dropped(section)]:
-        shown, more = listed(dropped, most=30)
-        rows = [["dropped", "tokens", "why"], *shown]
-        parts.append(lines(f"\n{heading(table(rows, right=(1,)))}", more))
-    verdict = paint("fits", "green")
-    if not found.fits:
-        verdict = paint("does not fit", "red")
-    elif found.over_budget:
-        verdict = paint(f"fits the window, but is {found.over_by:,} tokens over the budget", "yellow")
-    return lines(*parts, f"\n{verdict}")
-
-
-def _source(section: Section, file: MemoryFile) -> str:
-    """Return where a section comes from: what its items name, else where the file sets it."""
-    own = section.source if section.source not in ("text", "message", "messages") else ""
-    return own or file.source(section.name)
-
-
-def _dropped(section: Section) -> list[list[str]]:
-    """Return a row for each item that was dropped; the messages of a history are one row for each reason."""
-    reasons: dict[str, list[int]] = {}
-    rows = []
-    for gone in section.dropped:
-        reasons.setdefault(gone.reason, []).append(gone.tokens)
-        name = "procedure" if section.name == "procedure" else f"{section.name}[{gone.index}]  {cut(gone.text, SHOWN)}"
-        rows.append([name, f"{gone.tokens:,}", gone.reason])
-    if section.name != "history":
-        return rows
-    return [[f"history  {counted(len(each), 'unit')}", f"{sum(each):,}", why] for why, each in reasons.items()]

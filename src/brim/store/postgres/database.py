@@ -1,7 +1,7 @@
-"""Opens and migrates brim's schema in a PostgreSQL server, and runs SQLite's statements there.
+"""Opens brim's schema in a PostgreSQL server, and runs SQLite's statements there.
 
 As in SQLite, texts compare byte by byte, and every transaction that writes holds the schema's one lock from its start.
-So the modules for rules and money work on both. A transaction is on the server's disk when its commit returns.
+So the modules for money work on both. A transaction is on the server's disk when its commit returns.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Self
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from brim.errors import InputError, StoreError
-from brim.store.database import QUERY, TIMEOUT, VERSION, Database, closed_on_error
+from brim.store.database import QUERY, TIMEOUT, Database, closed_on_error
 
 try:
     import psycopg
@@ -27,10 +27,11 @@ except ImportError:  # pragma: no cover - the tests have it
         "PostgreSQL needs the package psycopg, which isn't installed here: pip install 'brim[postgres]'", "missing"
     ) from None
 
-MIGRATIONS = os.path.join(os.path.dirname(__file__), "migrations")
+TABLES = os.path.join(os.path.dirname(__file__), "schema.sql")
+"""The statements that make brim's tables and functions."""
 
-NEWEST = 1
-"""The number of the newest migration, which is what this brim reads and writes."""
+VERSION = "1"
+"""The version of these tables. A schema of another version is refused."""
 
 OLDEST_SERVER = 140_000
 """PostgreSQL 14."""
@@ -44,54 +45,42 @@ _BYTES = "\uf8ff0x"
 _UNFIT = re.compile(f"[\\0\ud800-\udfff]|\\A{_BYTES}")
 
 _KEYS = {
-    "calibrations": "model",
-    "edges": "source, target, kind",
-    "meta": "key",
-    "sessions": "session, agent",
     "spend_limits": "scope, period, unit",
     "spend_scopes": "scope",
-    "windows": "model",
 }
 _REPLACE = re.compile(r"INSERT OR REPLACE INTO (\w+) \(([^)]*)\) (.*)", re.DOTALL)
-_JOINED = re.compile(r"group_concat\(([\w.]+), ('[^']*')\)")
 _PLACE = re.compile(r"\?(\d*)")
 
 
 def open_postgres(
-    address: str, *, migrate: bool = True, timeout: float = TIMEOUT, readonly: bool = False
+    address: str, *, create: bool = True, timeout: float = TIMEOUT, readonly: bool = False
 ) -> PostgresDatabase:
-    """Open brim's schema at *address*; it's created or migrated unless *migrate* is False."""
+    """Open brim's schema at *address*; it's created if it's missing, unless *create* is False."""
     database = PostgresDatabase(address, timeout=timeout, readonly=readonly)
     with closed_on_error(database):
-        bring_up_to_date(database, migrate=migrate)
+        if not _has_tables(database):
+            if not create or database.readonly:
+                how = "a person's 'brim limit --store URL', or open_ledger, makes the tables"
+                raise StoreError(f"{database.path}: has nothing of brim's yet: {how}", "missing")
+            _make_tables(database)
     return database
 
 
-def bring_up_to_date(database: PostgresDatabase, *, migrate: bool) -> None:
-    """Run the missing migrations. Several processes may do this at once."""
-    found = _found(database)
-    versions = f"(version {found} of the schema; this one reads {NEWEST})"
-    if found > NEWEST:
-        raise StoreError(f"{database.path}: was written by a newer brim {versions}: upgrade brim", "newer")
-    if found == NEWEST:
-        return
-    if not migrate or database.readonly:
-        what = "has nothing of brim's yet" if not found else f"is of an older brim {versions}"
-        how = "a person's 'brim limit --store URL', or open_ledger, brings it up to date"
-        raise StoreError(f"{database.path}: {what}: {how}", "older" if found else "missing")
+def _make_tables(database: PostgresDatabase) -> None:
+    """Make brim's tables. Several processes may do this at once."""
     with database.transaction("BEGIN"):
         database.run("SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", (f"brim {database.schema}",))
-        for number in range(_found(database) + 1, NEWEST + 1):  # another process may have been faster
-            if number == 1:
-                database.run(f'CREATE SCHEMA IF NOT EXISTS "{database.schema}"')
-                database.run('CREATE TABLE meta (key text COLLATE "C" PRIMARY KEY, value text NOT NULL)')
-            with open(os.path.join(MIGRATIONS, f"{number:04}.sql"), encoding="utf-8") as file:
-                database.run_file(file.read())
-            database.run("INSERT OR REPLACE INTO meta (key, value) VALUES ('version', ?)", (str(number),))
+        if _has_tables(database):  # another process was faster
+            return
+        database.run(f'CREATE SCHEMA IF NOT EXISTS "{database.schema}"')
+        database.run('CREATE TABLE meta (key text COLLATE "C" PRIMARY KEY, value text NOT NULL)')
+        with open(TABLES, encoding="utf-8") as file:
+            database.run_file(file.read())
+        database.run("INSERT INTO meta (key, value) VALUES ('version', ?)", (VERSION,))
 
 
-def _found(database: PostgresDatabase) -> int:
-    """Return the version of the schema, 0 if it's missing or empty; raise if it isn't brim's."""
+def _has_tables(database: PostgresDatabase) -> bool:
+    """Whether the schema has brim's tables; False if it's missing or empty. Raise if it has others."""
     tables = {
         row[0]: row[1]
         for row in database.rows(
@@ -101,14 +90,18 @@ def _found(database: PostgresDatabase) -> int:
         )
     }
     if not tables:
-        return 0
+        return False
     if not all(tables.values()):
         raise StoreError(f"{database.path}: {_NO_RIGHTS}", "refused")
     row = database.row("SELECT value FROM meta WHERE key = 'version'") if "meta" in tables else None
-    if row is None or not row[0].isdecimal() or "spend_scopes" not in tables:
+    if row is None or "spend_scopes" not in tables:
         text = f"the schema {database.schema} holds tables of another program, so it is not touched"
         raise StoreError(f"{database.path}: {text}: add ?schema=NAME to the address", "refused")
-    return int(row[0])
+    if row[0] != VERSION:
+        versions = f"version {row[0]} of the schema; this one reads {VERSION}"
+        remedy = "install the brim that made it, or add ?schema=NAME to the address to begin a new one"
+        raise StoreError(f"{database.path}: is of another version of brim ({versions}): {remedy}", "version")
+    return True
 
 
 class PostgresDatabase(Database):
@@ -119,13 +112,12 @@ class PostgresDatabase(Database):
 
     def __init__(self, address: str, *, timeout: float = TIMEOUT, readonly: bool = False) -> None:
         self._settings, self.schema, self.path = _settings(address)
-        self.readonly, self.version = readonly, VERSION
+        self.readonly = readonly
         self._timeout = timeout
         self._process, self._lock = os.getpid(), threading.RLock()
         self._link: psycopg.Connection[Any] | None = None
         self._abandoned: list[object] = []
         self._depth = 0
-        self._changes = 0
         with self._using():
             pass
 
@@ -141,7 +133,7 @@ class PostgresDatabase(Database):
             cursor.executemany(translated(sql), [[_kept(value) for value in each] for each in values])
 
     def run_file(self, text: str) -> None:
-        """Run the statements of a migration."""
+        """Run the statements of a file."""
         self._execute(text.encode())
 
     def call(self, function: str, *values: object) -> Any:
@@ -172,7 +164,6 @@ class PostgresDatabase(Database):
         with self.transaction("BEGIN"):
             if self._depth == 1:
                 self.run("SELECT pg_advisory_xact_lock(brim_lock())")
-                self._changes += 1
             yield self
 
     @contextmanager
@@ -240,16 +231,6 @@ class PostgresDatabase(Database):
             self.readonly = self.readonly or (found is not None and found[0] == "on")
         return link
 
-    def stamp(self) -> tuple[int, int]:
-        """Return two numbers that change if something may have changed."""
-        self._changes += 0 if self._depth else 1
-        return self._changes, 0
-
-    def problems(self) -> list[str]:
-        """Return problems with the schema; PostgreSQL checks its files itself."""
-        bring_up_to_date(self, migrate=False)
-        return []
-
     def now(self) -> float:
         """Return the time by the server's clock."""
         return float(self.call("brim_now"))
@@ -298,17 +279,15 @@ def _settings(address: str) -> tuple[dict[str, Any], str, str]:
 def translated(statement: str) -> bytes:
     """Return a *statement* for SQLite as one for PostgreSQL.
 
-    >>> translated("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)")
-    b'INSERT INTO meta (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value'
+    >>> translated("SELECT sum(amount) FROM spend_entries WHERE scope = ? AND time > ?")
+    b'SELECT sum(amount) FROM spend_entries WHERE scope = $1 AND time > $2'
     """
     if found := _REPLACE.fullmatch(statement):
         table, columns, values = found.groups()
         key = _KEYS[table]
         changed = [f"{name} = excluded.{name}" for name in columns.split(", ") if name not in key.split(", ")]
         statement = f"INSERT INTO {table} ({columns}) {values} ON CONFLICT ({key}) DO UPDATE SET {', '.join(changed)}"
-    statement = statement.replace(" INDEXED BY behaviors_standing", "")
     statement = statement.replace("CAST(time / 86400 AS INTEGER)", "CAST(floor(time / 86400) AS bigint)")  # not rounded
-    statement = _JOINED.sub(r"string_agg(\1::text, \2)", statement)
     last = 0
 
     def numbered(place: re.Match[str]) -> str:

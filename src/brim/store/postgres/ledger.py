@@ -64,13 +64,13 @@ class PostgresLedger(StoredLedger):
         self,
         address: str,
         *,
-        migrate: bool = True,
+        create: bool = True,
         warn: float = WARN,
         clock: Callable[[], float] | None = None,
         timeout: float = TIMEOUT,
     ) -> None:
         super().__init__(warn)
-        self._database = open_postgres(address, migrate=migrate, timeout=timeout)
+        self._database = open_postgres(address, create=create, timeout=timeout)
         self._clock, self._timeout = clock, timeout
         self._line: Line | None = Line()
 

@@ -39,7 +39,7 @@ _REMINDER = re.compile(rf"\s*{_OPEN}\n?(.*?)\n?{_CLOSE}\s*", re.DOTALL)
 _FILE = re.compile(r"^Contents of (.+?)(?: \([^\n]*\))?:$", re.MULTILINE)
 _AFTER_FILES = re.compile(r"^# (?:gitStatus|currentDate|userEmail|important-instruction-reminders)$", re.MULTILINE)
 _HOOK = re.compile(r"(\w+)(?::[^\s:]+)? hook (?:additional context|success|feedback|blocking error)[^:\n]*: ?")
-_BRIMS_HOOK = re.compile(r"[/\\](?:\.brim[/\\]bin[/\\]hook|bin[/\\]hook(?:-unless-resident)?[\"']? \w+ \w+)")
+_BRIMS_HOOK = re.compile(r"[/\\](?:\.brim[/\\]bin[/\\]hook|bin[/\\]hook[\"']? \w+ \w+)")
 _BRIMS_TEXT = re.compile(
     r"- Before the compaction this session kept a scratch memory|(?:<note>)?Rules your user set, kept by brim:"
     r"|Notes agents left, not confirmed:"

@@ -1,0 +1,257 @@
+"""Once a day, the end of a session removes what is past its time, and nothing else."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from brim.config.retention import COPIES, DAY, JOURNALS, SESSIONS, USE_DAYS
+from brim.hooks.process import answer_to
+from brim.hooks.retention import MOST_ROWS
+from brim.hooks.state import SessionState
+from brim.scratch import ScratchWriter
+from brim.store import open_ledger, open_store
+from brim.store.events import RECENT, Event
+from brim.store.trust import allow, is_allowed, user_secret
+from tests.cli.conftest import Brim, brim
+from tests.cli.stored import behavior, file_of, remember
+
+__all__ = ["brim"]
+
+
+@pytest.fixture
+def used(brim: Brim) -> Brim:
+    """A home and a trusted project that were used a while ago."""
+    (brim.cwd / ".git").mkdir()
+    remember(brim, behavior("user"), scope="user")
+    assert brim("learn", "Use uv, not pip.", "--project").code == 0
+    note(brim, "new", DAY)
+    return brim
+
+
+def home(brim: Brim) -> Path:
+    return brim.home / ".brim"
+
+
+def note(brim: Brim, session: str, age: float) -> None:
+    """Let the hooks have noted something about *session*, so long ago."""
+    state = SessionState.load(str(home(brim)), session)
+    state.keep("model", "m")
+    state.save()
+    for path in (home(brim) / "state").glob(f"{session}.*"):
+        set_age(path, age)
+
+
+def set_age(path: Path, age: float) -> None:
+    os.utime(path, (time.time() - age, time.time() - age))
+
+
+def memory(brim: Brim, session: str, age: float) -> Path:
+    """Let *session* have memory that it last used so long ago; return its journal."""
+    at = time.time() - age
+    writer = ScratchWriter(brim.cwd, session=session, clock=lambda: at, secret=user_secret(str(home(brim))))
+    writer.append_human_input(f"said in {session}")
+    journal = Path(writer.folder) / "journal.jsonl"
+    set_age(journal, age)
+    return journal
+
+
+def told(brim: Brim, *times: float) -> None:
+    with open_store(str(file_of(brim))) as store, store.writing():
+        for at in times:
+            store.used(["user"], now=at, session="s")
+
+
+def end_session(brim: Brim, *, agent: str = "claude", event: str = "SessionEnd", after: float = 0) -> str:
+    """Let a session end, so many seconds from now; return what the hook answers."""
+    sent = {"session_id": "ending", "cwd": str(brim.cwd), "hook_event_name": event, "transcript_path": ""}
+    return answer_to(event, agent, sent, brim.environ, now=time.time() + after)
+
+
+def notes(brim: Brim) -> set[str]:
+    return {path.name for path in (home(brim) / "state").glob("*.json")}
+
+
+def test_a_sessions_end_removes_notes_about_sessions_and_says_nothing(used: Brim) -> None:
+    note(used, "old", SESSIONS + DAY)
+    assert end_session(used) == ""
+    assert "old.json" not in notes(used)
+    assert "new.json" in notes(used)
+
+
+def test_a_second_one_on_the_same_day_removes_nothing(used: Brim) -> None:
+    end_session(used)
+    note(used, "old", SESSIONS + DAY)
+    end_session(used, after=DAY - 60)
+    assert "old.json" in notes(used)
+    end_session(used, after=DAY + 60)
+    assert "old.json" not in notes(used)
+
+
+def test_a_clock_that_went_back_does_not_end_it(used: Brim) -> None:
+    note(used, "old", SESSIONS + DAY)
+    end_session(used, after=9 * DAY)
+    note(used, "old", SESSIONS + DAY)
+    end_session(used)
+    assert "old.json" not in notes(used)
+
+
+def test_opencode_which_reports_no_end_of_a_session_does_it_at_the_end_of_a_turn(used: Brim) -> None:
+    note(used, "old", SESSIONS + DAY)
+    end_session(used, event="Stop")
+    assert "old.json" in notes(used)
+    end_session(used, agent="opencode", event="Stop")
+    assert "old.json" not in notes(used)
+
+
+def test_memory_of_ended_sessions_goes_to_the_users_folder_first_and_that_of_a_live_session_stays(used: Brim) -> None:
+    memory(used, "first", 100 * DAY)
+    old = memory(used, "old", 100 * DAY)
+    live = memory(used, "live-session", 0)
+    set_age(live, 100 * DAY)  # it says nothing for long, and is at work
+    end_session(used)
+    kept = "".join(path.read_text() for path in (home(used) / "scratch").glob("*.jsonl"))
+    assert "said in first" in kept or "said in old" in kept
+    assert live.exists()
+    assert not old.exists() or "said in live" in old.read_text()
+
+
+@pytest.mark.parametrize(("days", "stays"), [("forever", True), ("200", True), ("99", False)])
+def test_memory_stays_as_long_as_the_setting_says(used: Brim, days: str, stays: bool) -> None:
+    journal = memory(used, "old", 100 * DAY)
+    assert used("config", "set", "keep.memory", days, "--user").code == 0
+    end_session(used)
+    assert journal.exists() is stays
+
+
+def test_journals_of_removed_memory_go_after_a_month(used: Brim) -> None:
+    folder = home(used) / "scratch"
+    folder.mkdir()
+    now = time.time()
+    old, new = folder / f"{int(now - JOURNALS - DAY)}-shop.jsonl", folder / f"{int(now - DAY)}-shop.jsonl"
+    for path in (old, new):
+        path.touch()
+    end_session(used)
+    assert (old.exists(), new.exists()) == (False, True)
+
+
+def test_when_rules_were_told_goes_and_how_often_stays(used: Brim) -> None:
+    now = time.time()
+    told(used, *[now - (USE_DAYS + 9) * DAY] * 5, *[now - DAY] * RECENT)
+    end_session(used)
+    with open_store(str(file_of(used))) as store:
+        assert len(store.events(kind="injected")) == RECENT
+        (rule,) = store.behaviors()
+        assert rule.usage.injected == RECENT + 5
+        assert [event.kind for event in store.events()].count("learned") == 1
+
+
+def test_the_newest_uses_stay_however_old_they_are(used: Brim) -> None:
+    told(used, *[1000.0] * RECENT)
+    end_session(used)
+    with open_store(str(file_of(used))) as store:
+        assert len(store.events(kind="injected")) == RECENT
+
+
+def test_so_many_uses_go_in_a_day_that_no_hook_waits_for_long(used: Brim) -> None:
+    with open_store(str(file_of(used))) as store, store.writing() as database:
+        row = ("injected", 1000.0, "user", "s", "{}")
+        sql = "INSERT INTO events (kind, time, behavior, session, detail) VALUES (?, ?, ?, ?, ?)"
+        database.run_many(sql, [row] * (MOST_ROWS + RECENT + 7))
+    for left in (RECENT + 7, RECENT):
+        end_session(used, after=left * DAY)
+        with open_store(str(file_of(used))) as store:
+            assert len(store.events(kind="injected")) == left
+
+
+def test_permissions_of_old_sessions_go(used: Brim) -> None:
+    now = time.time()
+    with open_store(str(file_of(used))) as store:
+        allow(store, "rule", "user", session="old", now=now - SESSIONS - DAY)
+        allow(store, "rule", "user", session="new", now=now - DAY)
+    end_session(used)
+    with open_store(str(file_of(used))) as store:
+        assert not is_allowed(store.database, "rule", "user", session="old", now=now)
+        assert is_allowed(store.database, "rule", "user", session="new", now=now)
+
+
+def test_unfinished_files_and_replaced_databases_go_and_backups_stay(used: Brim) -> None:
+    backup = Path(used("backup", "create", "--user", "--json").json["file"])
+    paths = [home(used) / "brim.db.bak", home(used) / "x.json.0123.tmp", backup, used.cwd / ".brim" / "brim.db.bak.1"]
+    for path in paths:
+        path.touch()
+        set_age(path, COPIES + DAY)
+    young = [home(used) / "brim.db.bak.1", home(used) / "y.tmp"]
+    for path in young:
+        path.touch()
+    end_session(used)
+    assert [path.exists() for path in paths] == [False, False, True, False]
+    assert all(path.exists() for path in young)
+
+
+def test_limits_and_reservations_stay(used: Brim) -> None:
+    with open_ledger(str(file_of(used))) as ledger:
+        ledger.limit("shop", 10_000_000)
+        ledger.record("shop/s", "r", 1_000, at=time.time() - 200 * DAY)
+        ledger.reserve("shop/s", 500, request_id="open", lease=600)
+        before = ledger.status("shop")
+    end_session(used)
+    with open_ledger(str(file_of(used))) as ledger:
+        assert ledger.status("shop") == before
+
+
+def test_a_broken_database_is_left_and_the_rest_goes(used: Brim) -> None:
+    path = used.cwd / ".brim" / "brim.db"
+    path.write_bytes(b"no database" * 99)
+    note(used, "old", SESSIONS + DAY)
+    copy = used.cwd / ".brim" / "brim.db.bak"
+    copy.touch()
+    set_age(copy, COPIES + DAY)
+    end_session(used)
+    assert path.read_bytes() == b"no database" * 99
+    assert "old.json" not in notes(used)
+    assert not copy.exists()
+
+
+def test_a_project_that_is_not_trusted_is_left_alone(used: Brim) -> None:
+    journal = memory(used, "old", 100 * DAY)
+    assert used("trust", "--remove").code == 0
+    end_session(used)
+    assert journal.exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() == 0, reason="root may write everywhere")
+def test_a_read_only_home_fails_nothing(used: Brim) -> None:
+    note(used, "old", SESSIONS + DAY)
+    folder = home(used) / "state"
+    folder.chmod(0o500)
+    try:
+        assert end_session(used) == ""
+    finally:
+        folder.chmod(0o700)
+    assert "old.json" in notes(used)
+
+
+def test_where_the_mark_cannot_be_written_nothing_is_removed_and_nothing_fails(used: Brim) -> None:
+    note(used, "old", SESSIONS + DAY)
+    (home(used) / "state" / "tidied").symlink_to(home(used) / "gone" / "mark")
+    assert end_session(used) == ""
+    assert "old.json" in notes(used)
+
+
+def test_a_session_that_only_gets_rules_removes_nothing(used: Brim) -> None:
+    note(used, "old", SESSIONS + DAY)
+    used.environ["BRIM_HOOKS"] = "injection-only"
+    end_session(used)
+    assert "old.json" in notes(used)
+
+
+def test_a_program_may_only_remove_when_rules_were_told(used: Brim) -> None:
+    with open_store(str(file_of(used))) as store:
+        store.record(Event("blocked", 1.0, "user"))
+        for kind in ("blocked", "learned"):
+            with pytest.raises(Exception, match="cannot be removed"), store.writing() as database:
+                database.run("DELETE FROM events WHERE kind = ?", (kind,))
