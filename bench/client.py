@@ -137,7 +137,7 @@ def play(setup: Callable[[Claude, Project], None], project: Project, situation: 
 def rules(situations: int) -> dict[str, Told]:
     """Play the first situation with files of so many projects, in every setup, with their own rules and with all."""
     projects = [*load(LABELLED / "unseen"), *load(LABELLED / "development")]
-    every = tuple(rule.replace(id=f"{each.name}:{rule.id}") for each in projects for rule in each.rules)
+    every = tuple(replace(rule, id=f"{each.name}:{rule.id}") for each in projects for rule in each.rules)
     found: dict[str, Told] = {}
     for project in projects[:situations]:
         situation = next(each for each in project.situations if each.get("files"))

@@ -18,10 +18,12 @@ import sysconfig
 import tempfile
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from brim.behaviors import Behavior
+from brim.behaviors.when import When
 from brim.store import open_store
 from brim.store.trust import trust
 from measure import say
@@ -233,8 +235,10 @@ def store_rules(home: Path, project: Path) -> None:
         with open_store(str(store_folder / "brim.db")) as store, store.writing():
             for behavior in own:
                 key, values = rng.choice(tuple(CONDITIONS.items()))
-                when: dict[str, Any] = {} if rng.random() < 0.03 else {key: rng.choice(values)}
-                made = behavior.replace(when=when, tags=rng.sample(TOPICS.split(), rng.randint(1, 2)), scope=scope)
+                when = When() if rng.random() < 0.03 else When.of({key: rng.choice(values)})
+                made = replace(
+                    behavior, when=when, tags=tuple(rng.sample(TOPICS.split(), rng.randint(1, 2))), scope=scope
+                )
                 store.put(made, event="learned", now=time.time())
 
 

@@ -153,7 +153,7 @@ def joined(projects: list[Project]) -> Project:
     """Return all *projects* as one, with all their rules in one store."""
     rules, situations = [], []
     for project in projects:
-        rules += [rule.replace(id=f"{project.name}:{rule.id}") for rule in project.rules]
+        rules += [replace(rule, id=f"{project.name}:{rule.id}") for rule in project.rules]
         for each in project.situations:
             labels = {f"{project.name}:{id}": label for id, label in each["labels"].items()}
             situations.append({**each, "labels": labels})

@@ -22,7 +22,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from brim import cli
-from brim.record import Record
+from brim.record import Value
 
 ROOT = Path(__file__).parent.parent
 FROM_ROOT = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "NOTICE.md")
@@ -239,7 +239,7 @@ def signature(name: str, value: Any) -> str:
         found = inspect.signature(value)
     except ValueError:
         return name
-    is_record = inspect.isclass(value) and issubclass(value, Record) and value.__init__ is Record.__init__
+    is_record = inspect.isclass(value) and issubclass(value, Value) and value.__init__ is Value.__init__
     taken = fields_of(value) if is_record else found.parameters.values()
     given = [each for each in taken if each.name != "self"]
     arguments, kinds = [argument(each) for each in given], [each.kind for each in given]

@@ -9,6 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.hooks.hook_world import World
+from tests.hooks.test_startup import site, write
+
+__all__ = ["site"]
+
 HEAVY = {
     "typing",
     "dataclasses",
@@ -159,17 +164,21 @@ SHELL = {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "ma
         ("SessionEnd", {}),
     ],
 )
-def test_a_hook_imports_nothing_that_makes_an_agent_wait(tmp_path: Path, event: str, own: dict[str, object]) -> None:
-    from tests.hooks.hook_world import World
-
+def test_a_hook_imports_nothing_that_makes_an_agent_wait(
+    site: Path, tmp_path: Path, event: str, own: dict[str, object]
+) -> None:
     world = World(tmp_path)
     said: dict[str, object] = {"source": "startup", "prompt": "run the tests", "last_assistant_message": "It is done."}
     said |= {"tool_name": "Bash", "tool_input": {"command": "make test"}, "tool_use_id": "t"}
     said |= {"tool_response": {"stdout": "ok"}, "compact_summary": "what was done", "trigger": "auto", **own}
     write_turn(world.transcript, said.pop("calls", []))
     sent = world.message(event, **said)
+    write(site, world.home)
     found = imported(f"""
-import io
+import io, sys
+sys.path.insert(0, {str(site)!r})
+from brim._startup import use_startup
+assert use_startup({str(world.home)!r})
 from brim.hooks import main, process
 process.SECONDS = 60  # however busy the machine is
 assert main([{event!r}, "claude"], io.StringIO({json.dumps(sent)!r}), io.StringIO(), {world.environ!r}) == 0

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import copy
 import pickle
+from dataclasses import dataclass, replace
 
 import pytest
 
-from brim.record import Record
+from brim.record import Value
 
 
-class Point(Record):
+@dataclass(frozen=True)
+class Point(Value):
     """A place."""
 
     x: int
     y: int = 0
 
 
+@dataclass(frozen=True)
 class Named(Point):
     name: str = "here"
     inner: tuple[Point, ...] = ()
@@ -31,7 +34,7 @@ def test_fields_are_given_in_order_or_by_name_and_have_defaults() -> None:
 def test_a_record_is_a_value() -> None:
     assert hash(Point(1, 2)) == hash(Point(1, 2))
     assert Point(1) != Named(1)
-    assert Point(1).replace(y=5) == Point(1, 5)
+    assert replace(Point(1), y=5) == Point(1, 5)
     assert pickle.loads(pickle.dumps(Named(1, inner=(Point(2),)))) == Named(1, inner=(Point(2),))
     assert copy.deepcopy(Named(1)) == Named(1)
 

@@ -20,7 +20,7 @@ import pytest
 
 import brim
 from brim.behaviors import Behavior, BehaviorKind, Edge, EdgeKind, When
-from brim.record import Record
+from brim.record import Value
 from brim.tokens import Count
 
 PACKAGES = (
@@ -37,7 +37,7 @@ def public() -> dict[str, type]:
         for name in dir(module):
             value = getattr(module, name)
             if isinstance(value, type) and not name.startswith("_") and value.__module__.startswith("brim."):
-                has_fields = issubclass(value, (Record, tuple, Count)) or dataclasses.is_dataclass(value)
+                has_fields = issubclass(value, (Value, tuple, Count)) or dataclasses.is_dataclass(value)
                 if has_fields:
                     found[f"{package}.{name}"] = value
     return found
@@ -82,7 +82,7 @@ def made(name: str, kind: Any) -> Any:
 def fields_of(kind: Any) -> list[str]:
     if dataclasses.is_dataclass(kind):
         return [field.name for field in dataclasses.fields(kind)]
-    return list(kind.__match_args__ if issubclass(kind, Record) else getattr(kind, "_fields", ("basis",)))
+    return list(kind.__match_args__ if issubclass(kind, Value) else getattr(kind, "_fields", ("basis",)))
 
 
 def sample(hint: Any) -> Any:
@@ -132,7 +132,7 @@ def test_it_is_a_field_of_a_pydantic_model(name: str) -> None:
     held = model(value=value)
     assert held.value == value
     assert json.loads(held.model_dump_json())
-    if isinstance(value, (Record, Count)):
+    if isinstance(value, (Value, Count)):
         assert model.model_validate({"value": value}).value == value
 
 
@@ -178,3 +178,30 @@ def test_brim_exports_what_it_says() -> None:
         assert getattr(brim, name) is not None
         assert name in dir(brim)
     assert issubclass(brim.InputError, ValueError)
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_it_is_replaced_field_by_field(name: str) -> None:
+    value = made(name, VALUES[name])
+    for field in fields_of(VALUES[name]):
+        replaced = copy.deepcopy(value)
+        if hasattr(value, "__replace__"):
+            replaced = value.__replace__(**{field: getattr(value, field)})
+        assert type(replaced) is type(value)
+        assert replaced == value
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_it_is_validated_from_its_fields(name: str) -> None:
+    value = made(name, VALUES[name])
+    adapter: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(VALUES[name])
+    assert adapter.validate_python(value) == value
+    assert adapter.dump_json(value)
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "claude-sonnet-4-5", "gemini-2.5-pro", "nobody-knows-me"])
+def test_a_counter_is_copied_and_pickled(model: str) -> None:
+    counter = brim.counter_for(model)
+    for copied in (copy.copy(counter), copy.deepcopy(counter), pickle.loads(pickle.dumps(counter))):
+        assert copied.count("Hello world") == counter.count("Hello world")
+        assert copied.model == counter.model

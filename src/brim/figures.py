@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 DOLLAR = 1_000_000
 """Micro-dollars."""
@@ -129,7 +130,6 @@ def rounded(tokens: int) -> str:
 
 def home_path(text: str) -> str:
     """Return *text*, a path or a sentence with paths, for people: with ``~`` for the home folder, and printable."""
-    import re
 
     home = os.path.expanduser("~").rstrip(os.sep)
     return printable(re.sub(rf"(?<![\w.~/-]){re.escape(home)}(?![\w.-])", "~", text) if home else text)

@@ -10,14 +10,11 @@ import os
 import stat
 import sys
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 
 from brim.errors import InputError, StoreError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 WINDOWS = os.name == "nt"
 

@@ -12,18 +12,16 @@ hashes, UUIDs and paths. A mask is never masked again.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cache
+from re import Match, Pattern
 
 from brim.files import data_rows
-from brim.record import Record
+from brim.record import Value
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from re import Match, Pattern
-
-    _Place = tuple[int, int, str]
-    _Step = Callable[[str], list[_Place]]
+_Place = tuple[int, int, str]
+_Step = Callable[[str], list[_Place]]
 
 _PASSES = 12
 """A mask is a border, so masking can uncover one more secret; more often than this only a text made for it does."""
@@ -135,7 +133,8 @@ def _lowered(text: str) -> str:
     return text.replace("\u0130", "i").lower()
 
 
-class _Shape(Record):
+@dataclass(frozen=True)
+class _Shape(Value):
     """A line of the table: a pattern that is looked for only around its hints."""
 
     kind: str
@@ -195,7 +194,8 @@ def _apart(places: list[_Place]) -> list[_Place]:
     return kept
 
 
-class _Table(Record):
+@dataclass(frozen=True)
+class _Table(Value):
     """What ``data/masking.tsv`` says."""
 
     shapes: list[tuple[str, str, list[str], str]]
@@ -340,7 +340,8 @@ def _odd(value: str) -> bool:
     return bool(_pattern(r"[^\W\d_]").search(value) and _pattern(r"\d").search(value))
 
 
-class _Named(Record):
+@dataclass(frozen=True)
+class _Named(Value):
     """A name of a secret in a text, and what stands around it."""
 
     text: str

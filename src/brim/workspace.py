@@ -12,21 +12,34 @@ Everything is looked up on first use, so a hook that has nothing to say opens no
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from brim.config.places import project_folder, user_folder
+from brim.config.values import Config, load, load_cached
 from brim.errors import ConfigError, InputError, StoreError
+from brim.files import save, sha256_hex
+from brim.models.overrides import use
+from brim.scratch.folder import FILES, check_folder
+from brim.store.database import TIMEOUT, fold_log
+from brim.store.ledger import StoredLedger, open_ledger
+from brim.store.project import branch, environment, is_tracked, make_folder, place_of, project_types, remote_of, segment
+from brim.store.scopes import Scopes, open_scopes
+from brim.store.trust import (
+    UNREADABLE,
+    agree_to_settings,
+    is_trusted,
+    settings_agreed,
+    settings_digest,
+    trust,
+    user_secret,
+)
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any, Literal, Self
-
-    from brim.config.values import Config
     from brim.store.consent import Consent
-    from brim.store.ledger import StoredLedger
-    from brim.store.scopes import Scopes
 
 DATABASE = "brim.db"
 """The store's file, in the user's folder and in a project's ``.brim``."""
@@ -74,7 +87,6 @@ class Workspace:
     @classmethod
     def here(cls, *, who: Literal["person", "agent"], flags: Mapping[str, object] | None = None) -> Self:
         """Return the workspace of this process: its environment, its working folder, now."""
-        import time
 
         return cls(os.environ, working_folder(), who=who, now=time.time(), flags=flags)
 
@@ -95,7 +107,6 @@ class Workspace:
         """The project's place, for limits: its repository, which all worktrees share, or else the working folder."""
         if self.project is None:
             return os.path.realpath(self.cwd) if self.cwd else ""
-        from brim.store.project import place_of
 
         return place_of(self.project)
 
@@ -104,7 +115,6 @@ class Workspace:
         """Whether there is a project and the user lets it steer agents."""
         if self.project is None or not os.path.isdir(os.path.join(self.project, ".brim")):
             return False
-        from brim.store.trust import is_trusted
 
         return is_trusted(self.project, self.home)
 
@@ -133,7 +143,6 @@ class Workspace:
         begun = self.project or (self.cwd if here and not is_home else None)
         if begun is None:
             return
-        from brim.store.trust import trust
 
         folder = os.path.join(begun, ".brim")
         try:
@@ -164,7 +173,6 @@ class Workspace:
         """Whether a trusted project has other settings than the user agreed to. Agents then ignore them."""
         if self.project is None or self._agreed_settings is None:
             return False
-        from brim.store.trust import UNREADABLE, settings_digest
 
         now = settings_digest(self.project)
         return now == UNREADABLE or now not in ("", self._agreed_settings)
@@ -188,7 +196,6 @@ class Workspace:
         """The digest of the settings that the user agreed to; None if the project isn't trusted."""
         if self.project is None or not self.trusted:
             return None
-        from brim.store.trust import settings_agreed
 
         return settings_agreed(self.project, self.home)
 
@@ -205,9 +212,6 @@ class Workspace:
 
         Writing a project's settings through brim means agreeing to them, unless they were changed without brim before.
         """
-        from brim.files import save, sha256_hex
-        from brim.store.project import make_folder
-        from brim.store.trust import agree_to_settings
 
         folder, changed = os.path.dirname(path), self.settings_changed
         in_project = self.project is not None and path == os.path.join(self.project, ".brim", "config.yaml")
@@ -225,7 +229,6 @@ class Workspace:
     @cached_property
     def secret(self) -> str:
         """The user's secret, which marks memory that was made here. It's created on first use."""
-        from brim.store.trust import user_secret
 
         return user_secret(self.home)
 
@@ -234,8 +237,6 @@ class Workspace:
         """Why agents can't use the project's ``.context``, ``foreign`` if the user didn't make it here; else None."""
         root = os.path.join(self.project or "", ".context")
         if self.project is not None and os.path.lexists(root):
-            from brim.scratch.folder import check_folder
-
             try:
                 check_folder(root, self.secret)
             except StoreError as error:
@@ -244,8 +245,6 @@ class Workspace:
 
     def memory_secret(self, root: str) -> str:
         """Return ``secret`` for the memory in *root*. ``StoreError`` if git tracks it: it may be someone else's."""
-        from brim.scratch.folder import FILES
-        from brim.store.project import is_tracked
 
         if is_tracked(os.path.join(root, ""), endings=FILES):
             why = "git tracks it, so it may be someone else's and isn't used; 'git rm -r --cached' it"
@@ -262,8 +261,6 @@ class Workspace:
         config = self._load()
         models = config["models"] if self.who == "person" else config.yours["models"]
         if models or not self.ending:  # a longer process may have to forget those of another project
-            from brim.models.overrides import use
-
             try:
                 use(models)
             except ConfigError as error:
@@ -277,7 +274,6 @@ class Workspace:
 
     def _use_right(self, models: Mapping[str, Any]) -> None:
         """Use those of *models* that are right."""
-        from brim.models.overrides import use
 
         right: dict[str, Any] = {}
         use(right)
@@ -288,10 +284,7 @@ class Workspace:
 
     def _load(self) -> Config:
         if self.who == "person":
-            from brim.config.values import load
-
             return load(self.environ, self.usable_project, self.flags)
-        from brim.config.values import load_cached
 
         project = None if self.settings_changed else self.usable_project
         problems = self.problems if self.goes_on else None
@@ -320,8 +313,6 @@ class Workspace:
         return self._open(self.who == "person" if create is None else create)
 
     def _open(self, create: bool, timeout: float | None = None) -> Scopes:
-        from brim.store.database import TIMEOUT
-        from brim.store.scopes import open_scopes
 
         # A mistake in a settings file is reported before anything is opened, and its models count tokens.
         _ = self.config
@@ -348,7 +339,6 @@ class Workspace:
 
     def open_ledger(self, clock: Callable[[], float] | None = None, *, store: str = "") -> StoredLedger:
         """Open the user's ledger, or the one at the address *store*, with the settings in force."""
-        from brim.store.ledger import open_ledger
 
         clock = clock if store else clock or (lambda: self.now)
         return open_ledger(store or self.database, warn=self.config["spend.warn"], clock=clock)
@@ -356,7 +346,6 @@ class Workspace:
     @property
     def shared_name(self) -> str:
         """The scope of this project in a shared store: ``project.id``, or its git remote; empty if neither."""
-        from brim.store.project import remote_of, segment
 
         named = self.config["project.id"] or (remote_of(self.place) if self.place else "")
         return segment(named) if named else ""
@@ -369,7 +358,6 @@ class Workspace:
     @property
     def surroundings(self) -> dict[str, Any]:
         """The facts of every situation here: environment, project types and branch."""
-        from brim.store.project import branch, environment, project_types
 
         found: dict[str, Any] = {"environment": environment(self.environ)}
         if self.project:
@@ -384,8 +372,6 @@ class Workspace:
         for path in self.databases if self.ending else ():
             with suppress(OSError, StoreError):  # no log; another process works with it; it isn't ours to change
                 if os.path.getsize(f"{path}-wal") >= at_least:
-                    from brim.store.database import fold_log
-
                     _left_open.append(fold_log(path))
 
     def close(self) -> None:

@@ -4,6 +4,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -124,7 +125,7 @@ def test_every_constant_can_be_changed() -> None:
     graph = Graph(some, [Edge("a", "b", "requires", last_activated=NOW - 7200), Edge("c", "d", "conflicts")])
     context = Context(language="python")
     usual = activate(graph, context, now=NOW)
-    changes: dict[str, float] = {
+    changes: dict[str, Any] = {
         "always": 0.5,
         "one_condition": 0.5,
         "base_floor": 0.9,
@@ -140,7 +141,7 @@ def test_every_constant_can_be_changed() -> None:
         "least": 0.6,
     }
     for name, value in changes.items():
-        parameters = Parameters().replace(**{name: value})
+        parameters = replace(Parameters(), **{name: value})
         assert activate(graph, context, now=NOW, parameters=parameters) != usual, name
     assert activate(graph, context, now=NOW, parameters=Parameters()) == usual
 

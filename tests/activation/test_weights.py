@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -58,7 +60,7 @@ def test_only_the_strongest_are_paired() -> None:
 )
 def test_an_edge_is_touched_if_energy_went_over_it(kind: str, active: str, carried: bool) -> None:
     edge = Edge("a", "b", kind, 0.5, last_activated=1.0)
-    assert touched([edge], list(active), NOW) == ([edge.replace(last_activated=NOW)] if carried else [])
+    assert touched([edge], list(active), NOW) == ([replace(edge, last_activated=NOW)] if carried else [])
 
 
 def test_time_never_runs_back_on_an_edge() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -200,7 +201,7 @@ RULE = Behavior("b-1", "use-pnpm", "constraint", "Use pnpm.", blocks=BLOCKS)
 def test_blocks_go_through_the_files_for_git_and_for_an_editor() -> None:
     assert load(dump([RULE])).behaviors == (RULE,)
     assert from_yaml(as_yaml(RULE), RULE, "x") == RULE
-    assert from_yaml(as_yaml(RULE), RULE.replace(blocks=()), "x") == RULE
+    assert from_yaml(as_yaml(RULE), replace(RULE, blocks=()), "x") == RULE
     assert from_yaml("blocks: run npm i", RULE, "x").blocks == ("run npm i",)
     assert from_yaml("blocks: []", RULE, "x").blocks == from_yaml("blocks:", RULE, "x").blocks == ()
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 
@@ -44,8 +47,8 @@ def test_rules_about_different_things_do_not(older: str, newer: str) -> None:
     assert not contradiction(newer, older)
 
 
-def rule(id: str, text: str, at: float, **fields: object) -> Behavior:
-    return Behavior(id=id, name=id, kind="directive", canonical=text, created_at=at).replace(**fields)
+def rule(id: str, text: str, at: float, **fields: Any) -> Behavior:
+    return replace(Behavior(id=id, name=id, kind="directive", canonical=text, created_at=at), **fields)
 
 
 def test_different_conditions_never_meet() -> None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -79,8 +81,8 @@ WHENS = st.dictionaries(st.sampled_from(["language", "task", "branch"]), st.list
 FACTS = st.dictionaries(st.sampled_from(["language", "task", "branch"]), NAMES.map(lambda value: (value,)))
 
 
-def behavior(id: str, canonical: str = "Use uv", **fields: object) -> Behavior:
-    return Behavior(id=id, name=id, kind="directive", canonical=canonical).replace(**fields)
+def behavior(id: str, canonical: str = "Use uv", **fields: Any) -> Behavior:
+    return replace(Behavior(id=id, name=id, kind="directive", canonical=canonical), **fields)
 
 
 BEHAVIORS = st.builds(
@@ -113,8 +115,8 @@ BEHAVIORS = st.builds(
         ({"kind": BehaviorKind.CONSTRAINT, "scope": "user"}, {"scope": "project", "priority": 9}),
     ],
 )
-def test_survivor_goes_by_priority_confidence_age_and_id(mine: dict[str, object], other: dict[str, object]) -> None:
-    a, b = behavior("a").replace(**mine), behavior("b").replace(**other)
+def test_survivor_goes_by_priority_confidence_age_and_id(mine: dict[str, Any], other: dict[str, Any]) -> None:
+    a, b = replace(behavior("a"), **mine), replace(behavior("b"), **other)
     assert survivor(a, b) == survivor(b, a) == (a, b)
 
 
@@ -130,7 +132,7 @@ def test_other_wording_tags_and_uses_are_kept_and_it_says_what_it_did() -> None:
     assert merged.kept.usage == Usage(2, 2, 3, 20.0)
     assert merged.kept.when == When(language=["python", "toml"])
     assert merged.kept.supersedes == ("b",)
-    assert merged.superseded == other.replace(status=Status.SUPERSEDED, superseded_by="a", updated_at=30.0)
+    assert merged.superseded == replace(other, status=Status.SUPERSEDED, superseded_by="a", updated_at=30.0)
     assert merged.changes == (
         "tags added: pip",
         "condition widened: language python or toml",
@@ -145,7 +147,7 @@ def test_other_wording_tags_and_uses_are_kept_and_it_says_what_it_did() -> None:
 def test_merge_loses_no_text_no_constraint_and_no_situation(
     a: Behavior, b: Behavior, facts: dict[str, tuple[str]]
 ) -> None:
-    kept, other = survivor(a, b.replace(id="b"))
+    kept, other = survivor(a, replace(b, id="b"))
     merged = merge(kept, other, 9.0)
     texts = {merged.kept.canonical, merged.kept.summary, *merged.kept.variants}
     assert {a.canonical, b.canonical, a.summary, b.summary, *a.variants, *b.variants} - {""} <= texts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -30,8 +31,8 @@ def test_what_is_written_with_usage_is_read_again(graph: tuple[list[Behavior], l
 @given(graphs)
 def test_without_usage_everything_but_counters_is_read_again(graph: tuple[list[Behavior], list[Edge]]) -> None:
     loaded = load(dump(*graph))
-    assert {each.replace(usage=Usage()) for each in graph[0]} == set(loaded.behaviors)
-    assert {each.replace(last_activated=None) for each in graph[1]} == set(loaded.edges)
+    assert {replace(each, usage=Usage()) for each in graph[0]} == set(loaded.behaviors)
+    assert {replace(each, last_activated=None) for each in graph[1]} == set(loaded.edges)
 
 
 @given(graphs)
@@ -50,7 +51,7 @@ def test_one_behavior_is_decoded_to_an_equal_one(behavior: Behavior) -> None:
 
 
 def test_file_reads_well() -> None:
-    text = dump([B, A.replace(created_at=1700000000.25, usage=Usage(3))], [Edge("b", "a", "requires", 0.5)])
+    text = dump([B, replace(A, created_at=1700000000.25, usage=Usage(3))], [Edge("b", "a", "requires", 0.5)])
     assert text == HEADER + (
         '{"id":"a","name":"use-uv","kind":"directive","canonical":"Use uv.","created_at":"2023-11-14T22:13:20.25Z"}\n'
         '{"id":"b","name":"no-force","kind":"constraint","canonical":"Never force-push.",'
@@ -60,7 +61,7 @@ def test_file_reads_well() -> None:
 
 
 def test_lone_surrogate_can_be_written() -> None:
-    odd = A.replace(canonical="x\ud800y")
+    odd = replace(A, canonical="x\ud800y")
     assert load(dump([odd]).encode().decode()).behaviors == (odd,)
 
 
@@ -110,7 +111,7 @@ def test_bad_line_is_listed_and_the_others_are_read(line: str, why: str) -> None
 
 
 def test_second_line_of_an_id_wins_and_the_first_is_listed() -> None:
-    loaded = load(dump([A]) + dump([A.replace(name="other")]))
+    loaded = load(dump([A]) + dump([replace(A, name="other")]))
     assert [each.name for each in loaded.behaviors] == ["other"]
     assert [(each.line, "use-uv" in each.text) for each in loaded.problems] == [(2, True)]
 
@@ -133,15 +134,15 @@ def test_file_may_have_no_header_blank_lines_windows_ends_and_a_mark() -> None:
 
 
 def test_line_separators_inside_a_text_do_not_end_a_line() -> None:
-    odd = A.replace(canonical="a\u2028b\x85c\nd")
+    odd = replace(A, canonical="a\u2028b\x85c\nd")
     assert load(dump([odd])).behaviors == (odd,)
 
 
 def test_of_two_lines_with_one_id_the_last_is_used_and_the_other_wording_is_kept() -> None:
-    first, last = A.replace(canonical="Use pip."), A.replace(variants=("Use conda.",))
+    first, last = replace(A, canonical="Use pip."), replace(A, variants=("Use conda.",))
     text = dump([first]) + dump([last]).split("\n", 1)[1]
     (found,) = load(text, "b.jsonl").behaviors
-    assert found == last.replace(variants=("Use conda.", "Use pip."))
+    assert found == replace(last, variants=("Use conda.", "Use pip."))
 
 
 @given(st.floats(-6e10, 2.5e11))

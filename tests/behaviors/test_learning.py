@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -62,7 +64,7 @@ def test_same_text_again_confirms_and_makes_no_second_entry() -> None:
 
 
 def test_same_text_under_another_id_is_the_same() -> None:
-    imported = UV.replace(id="floop-1")
+    imported = replace(UV, id="floop-1")
     assert learn("Use uv, not pip", now=2.0, existing=[imported]).behavior.id == "floop-1"
 
 
@@ -77,30 +79,30 @@ def test_rules_of_another_scope_are_left_alone() -> None:
 
 
 def test_forgotten_rule_comes_back_when_a_person_teaches_it_again() -> None:
-    forgotten = UV.replace(status=Status.FORGOTTEN)
+    forgotten = replace(UV, status=Status.FORGOTTEN)
     assert learn("Use uv, not pip", now=2.0, existing=[forgotten]).behavior.status is Status.ACTIVE
     by_agent = learn("Use uv, not pip", source="agent", now=2.0, existing=[forgotten])
     assert by_agent.behavior == forgotten
 
 
 def test_merged_wording_confirms_what_took_its_place() -> None:
-    new = learn("Install everything with uv", now=1.0).behavior.replace(variants=["Use uv, not pip"])
-    old = UV.replace(status=Status.SUPERSEDED, superseded_by=new.id)
+    new = replace(learn("Install everything with uv", now=1.0).behavior, variants=("Use uv, not pip",))
+    old = replace(UV, status=Status.SUPERSEDED, superseded_by=new.id)
     learned = learn("Use uv, not pip", now=2.0, existing=[old, new])
     assert learned.merged_with == new
 
 
 def test_replaced_rule_comes_back_as_the_newer_one_when_a_person_teaches_it_again() -> None:
-    new = learn("Use pip, not uv", now=2.0).behavior.replace(supersedes=[UV.id])
-    old = UV.replace(status=Status.SUPERSEDED, superseded_by=new.id)
+    new = replace(learn("Use pip, not uv", now=2.0).behavior, supersedes=(UV.id,))
+    old = replace(UV, status=Status.SUPERSEDED, superseded_by=new.id)
     learned = learn("Use uv, not pip", now=3.0, existing=[old, new])
     assert (learned.behavior.id, learned.behavior.status) == (UV.id, Status.ACTIVE)
     assert learned.behavior.taught_at > new.taught_at
 
 
 def test_superseded_ring_does_not_hang() -> None:
-    a = UV.replace(status=Status.SUPERSEDED, superseded_by="b")
-    b = UV.replace(id="b", canonical="Use b", status=Status.SUPERSEDED, superseded_by=UV.id)
+    a = replace(UV, status=Status.SUPERSEDED, superseded_by="b")
+    b = replace(UV, id="b", canonical="Use b", status=Status.SUPERSEDED, superseded_by=UV.id)
     assert learn("Use uv, not pip", now=2.0, existing=[a, b]).behavior.live
 
 
@@ -114,7 +116,7 @@ def test_agent_teaches_a_pending_note_of_the_project_that_is_at_most_a_directive
 @pytest.mark.parametrize("scope", ["project", "user"])
 @pytest.mark.parametrize("text", ["Use uv, not pip", "Prefer uv over pip"])
 def test_agent_never_changes_what_a_person_taught(scope: str, text: str) -> None:
-    human = UV.replace(scope=scope)
+    human = replace(UV, scope=scope)
     learned = learn(text, source="agent", tags=["x"], kind="preference", now=2.0, existing=[human])
     assert learned.behavior == human or (learned.behavior.id != human.id and learned.behavior.status is Status.PENDING)
     assert learned.merged_with in (None, human)
@@ -180,7 +182,7 @@ def test_every_text_that_was_taught_is_found_again_whatever_the_order(texts: lis
 
 def test_the_first_text_of_an_edited_behavior_can_be_learned_again() -> None:
     first = learn("Use uv.", now=1.0).behavior
-    edited = first.replace(canonical="Deploy on Fridays only with a second pair of eyes.")
+    edited = replace(first, canonical="Deploy on Fridays only with a second pair of eyes.")
     again = learn("Use uv.", now=1.0, existing=[edited])
     assert again.merged_with is None
     assert again.behavior.id != first.id
@@ -190,7 +192,7 @@ def test_the_first_text_of_an_edited_behavior_can_be_learned_again() -> None:
 def test_a_name_that_was_found_out_is_nobody_elses() -> None:
     first = learn("Never restart the importer while it runs.", now=1.0).behavior
     other = learn("Never restart the importer while it runs: wait for lock 7.", now=1.0, name=None).behavior
-    second = learn(other.canonical, now=1.0, existing=[first.replace(name=other.name)]).behavior
+    second = learn(other.canonical, now=1.0, existing=[replace(first, name=other.name)]).behavior
     assert second.name == f"{other.name}-2"
     named = learn(other.canonical, now=1.0, name=first.name, existing=[first]).behavior
     assert named.name == first.name
@@ -300,7 +302,7 @@ def test_confirmation_raises_confidence_and_counts_as_a_use() -> None:
 
 @given(st.integers(0, 60), st.floats(0, 1))
 def test_confidence_stays_between_0_and_1(times: int, start: float) -> None:
-    behavior = RULE.replace(confidence=start)
+    behavior = replace(RULE, confidence=start)
     for now in range(times):
         behavior = confirmed(behavior, float(now))
         assert 0 <= behavior.confidence <= 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ def seed(brim: Brim, *things: Behavior | Edge, scope: str = "user") -> None:
             if isinstance(thing, Edge):
                 store.put_edge(thing, now=THEN)
             else:
-                store.put(thing.replace(scope=scope), event="learned", now=THEN)
+                store.put(replace(thing, scope=scope), event="learned", now=THEN)
 
 
 def stored(brim: Brim, id: str, scope: str = "user") -> Behavior:

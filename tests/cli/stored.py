@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ def file_of(brim: Brim, scope: str = "user") -> Path:
 def remember(brim: Brim, *behaviors: Behavior, edges: Iterable[Edge] = (), scope: str = "user") -> None:
     """Write *behaviors* and *edges* to the file of *scope*; the project's makes the working folder a project."""
     with open_store(str(file_of(brim, scope))) as store:
-        store.put_many([each.replace(scope=scope) for each in behaviors], event="learned", now=THEN)
+        store.put_many([replace(each, scope=scope) for each in behaviors], event="learned", now=THEN)
         store.put_edges(edges)
 
 
@@ -93,7 +94,7 @@ def limit(brim: Brim, scope: str, amount: int) -> None:
 
 def write_rules(brim: Brim, path: Path, scope: str = "user") -> None:
     """Write the rules of *scope* as JSON lines."""
-    rules = [each.replace(scope="user") for each in recalled(brim, scope).values()]
+    rules = [replace(each, scope="user") for each in recalled(brim, scope).values()]
     ids = {rule.id for rule in rules}
     edges = [edge for edge in edges_in(brim, scope) if {edge.source, edge.target} <= ids]
     path.write_text(dump(rules, edges), encoding="utf-8")

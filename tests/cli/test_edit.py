@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import stat
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -89,13 +90,13 @@ def test_every_field_can_be_edited(brim: Brim) -> None:
 
 
 def test_a_summary_that_somebody_wrote_is_not_made_anew(brim: Brim) -> None:
-    seed(brim, OLD.replace(summary="my own words"))
+    seed(brim, replace(OLD, summary="my own words"))
     edit(brim, "text = text.replace('Ask first.', 'Ask.')")
     assert stored(brim, "b-1").summary == "my own words"
 
 
 def test_a_field_that_was_taken_out_stays_and_a_summary_can_be_emptied(brim: Brim) -> None:
-    seed(brim, OLD.replace(summary="my own words"))
+    seed(brim, replace(OLD, summary="my own words"))
     assert edit(brim, "text = 'summary:\\n'").code == 0
     assert stored(brim, "b-1").summary == ""
     assert stored(brim, "b-1").tags == OLD.tags
@@ -201,9 +202,11 @@ def test_what_is_not_there_is_said(brim: Brim) -> None:
 @example(Behavior("b", "b", "directive", "x", summary="\ud800x"), "Use uv.")
 @given(behaviors, st.text(min_size=1).filter(lambda text: bool(text.strip())))
 def test_the_file_says_exactly_what_the_behavior_says(behavior: Behavior, text: str) -> None:
-    old = behavior.replace(canonical=text)
+    old = replace(behavior, canonical=text)
     assume("\\ud" not in ascii(str(old.when)))  # half of a surrogate pair: no file can hold it
-    again = from_yaml(as_yaml(old), old.replace(name="other", tags=(), when=None, canonical="other", priority=-1), "f")
+    again = from_yaml(
+        as_yaml(old), replace(old, name="other", tags=(), when=When(), canonical="other", priority=-1), "f"
+    )
     assert again == old
 
 

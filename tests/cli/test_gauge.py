@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -87,8 +88,8 @@ def test_it_says_how_much_of_the_plan_is_used_and_how_old_the_reading_is() -> No
     fresh = PlanWindow("claude", 300, 0.912, None, now)
     lines = draw(reading(plan_windows=[fresh.to_dict()]), 72)
     assert "plan       5h 91%" in lines
-    old = fresh.replace(read_at=now - 720)
-    lines = draw(reading(plan_windows=[old.to_dict(), fresh.replace(minutes=10_080).to_dict()]), 72)
+    old = replace(fresh, read_at=now - 720)
+    lines = draw(reading(plan_windows=[old.to_dict(), replace(fresh, minutes=10_080).to_dict()]), 72)
     assert "plan       5h 91%; 7d 91% (12 min ago)" in lines
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -35,7 +36,7 @@ def test_what_is_exported_comes_back_the_same_elsewhere(brim: Brim) -> None:
     assert (ran.code, ran.lines[0]) == (0, "f.jsonl: 2 added; connections: 1 added")
     assert ran.lines[-1] == "stored: 2 rules added, 1 connection"
     mine, theirs = recalled(brim), recalled(brim, "project")
-    assert {id: each.replace(scope="user", provenance=mine[id].provenance) for id, each in theirs.items()} == mine
+    assert {id: replace(each, scope="user", provenance=mine[id].provenance) for id, each in theirs.items()} == mine
     assert edges_in(brim, "project") == edges_in(brim)
     assert [event.detail["file"] for event in events_in(brim, "imported", "project")] == ["f.jsonl"] * 2
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ class Agent:
         folder.mkdir(exist_ok=True, mode=0o700)
         make_store(folder / "brim.db")
         with open_store(str(folder / "brim.db")) as store:
-            store.put_many([each.replace(scope=scope) for each in rules], event="learned", now=NOW - 100_000)
+            store.put_many([replace(each, scope=scope) for each in rules], event="learned", now=NOW - 100_000)
 
     def trust(self) -> None:
         """Say that the project may steer the agent."""

@@ -6,12 +6,14 @@ import json
 import os
 import sqlite3
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from brim.behaviors import Behavior, Edge
+from brim.behaviors.behavior import Status
 from brim.errors import BrimError
 from brim.store import open_store
 from brim.store.trust import allow
@@ -243,7 +245,7 @@ def test_a_note_of_an_agent_or_a_removed_rule_refuses_nothing(agent: Agent) -> N
 
 
 def test_a_project_refuses_only_after_trust_and_only_there(agent: Agent, tmp_path: Path) -> None:
-    agent.learn(rule("yarn", "Use pnpm.", blocks=["run yarn"]), scope="project")
+    agent.learn(rule("yarn", "Use pnpm.", blocks=("run yarn",)), scope="project")
     assert not bash(agent, "yarn add x")
     agent.trust()
     found = agent.tool("Bash", command="yarn add x")
@@ -260,17 +262,17 @@ def test_a_block_that_came_after_trust_waits_for_it(agent: Agent) -> None:
     yarn = rule("yarn", "Use pnpm.")
     agent.learn(yarn, scope="project")
     agent.trust()
-    agent.learn(yarn.replace(blocks=["run yarn"]), scope="project")  # as a pull does
+    agent.learn(replace(yarn, blocks=("run yarn",)), scope="project")  # as a pull does
     assert not bash(agent, "yarn add x")
     agent.trust()
     assert bash(agent, "yarn add x")
 
 
 ATTACKS: dict[str, list[Behavior]] = {
-    "the same id without blocks": [PNPM.replace(blocks=(), canonical="Use npm.")],
+    "the same id without blocks": [replace(PNPM, blocks=(), canonical="Use npm.")],
     "the same id as something else": [rule("pnpm", "Use npm.", kind="preference")],
-    "the same id, removed": [PNPM.replace(status="forgotten")],
-    "the same id, superseded": [PNPM.replace(status="superseded", superseded_by="mine")],
+    "the same id, removed": [replace(PNPM, status=Status.FORGOTTEN)],
+    "the same id, superseded": [replace(PNPM, status=Status.SUPERSEDED, superseded_by="mine")],
     "a rule that says it replaces it": [rule("mine", "Use npm.", kind="constraint", supersedes=["pnpm"])],
     "a rule with other blocks": [rule("mine", "npm is fine.", blocks=["run ls -Z"])],
 }
@@ -297,7 +299,7 @@ def test_a_project_that_cannot_be_read_lifts_nothing(agent: Agent) -> None:
 
 
 def test_a_broken_block_in_a_project_lifts_nothing(agent: Agent) -> None:
-    agent.learn(rule("yarn", "Use pnpm.", blocks=["run yarn"]), scope="project")
+    agent.learn(rule("yarn", "Use pnpm.", blocks=("run yarn",)), scope="project")
     agent.trust()
     every: tuple[Any, ...] = (
         ["run '"],

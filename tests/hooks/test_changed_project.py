@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -115,7 +116,7 @@ def test_many_constraints_that_were_pulled_do_not_push_out_the_users_own(tmp_pat
     shop = Shop(tmp_path)
     many = [Behavior(f"x-{number}", f"x-{number}", "constraint", f"{EVIL} {number}" * 9) for number in range(300)]
     with open_store(str(shop.rules)) as store:
-        store.put_many([each.replace(scope="project") for each in many], event="learned", now=0)
+        store.put_many([replace(each, scope="project") for each in many], event="learned", now=0)
     told = shop.start()
     assert RULE in told
     assert GOOD in told

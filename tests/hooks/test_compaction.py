@@ -51,8 +51,10 @@ def test_scratch_is_written_before_the_compaction(sitting: Sitting) -> None:
     work(sitting)
     sitting.hook("PreCompact", trigger="auto")
     index = (sitting.context / "scratch.md").read_text()
-    for part in ("Make the parser", "src/parser.py", "pytest -q", "SQLite"):
+    for part in ("Make the parser", "pytest -q", "SQLite"):
         assert part in index
+    # The index cuts long paths, and the path of this folder is as long as the user's name makes it.
+    assert "src/parser.py" in (sitting.context / "artifacts.md").read_text()
 
 
 def test_who_has_nothing_to_keep_says_nothing(sitting: Sitting) -> None:

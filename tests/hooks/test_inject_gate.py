@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import brim
-from brim.behaviors.behavior import Usage
+from brim.behaviors.behavior import Status, Usage
 from brim.hooks import handlers as events
 from brim.hooks.rules import HELD_BACK
 from brim.store.statistics import outcomes
@@ -110,7 +111,7 @@ def test_a_call_is_never_denied_without_room_to_say_why(agent: Agent) -> None:
 
 
 def test_a_note_that_nobody_confirmed_holds_nothing_back(agent: Agent) -> None:
-    agent.learn(NEVER.replace(status="pending"))
+    agent.learn(replace(NEVER, status=Status.PENDING))
     assert not agent.edit("gen/api.py").deny
 
 
@@ -175,7 +176,7 @@ def test_a_command_is_the_same_in_other_words(agent: Agent) -> None:
 
 
 def test_every_session_counts_and_feedback_is_added(agent: Agent) -> None:
-    agent.learn(NEVER.replace(usage=Usage(overridden=2)))
+    agent.learn(replace(NEVER, usage=Usage(overridden=2)))
     agent.edit("gen/api.py")
     agent.start("compact")
     agent.edit("gen/api.py")

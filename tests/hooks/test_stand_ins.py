@@ -19,7 +19,7 @@ from brim._startup.compiler import Unsupported, compile_brim
 HEAD = """
 from __future__ import annotations
 from collections.abc import Callable, Mapping
-from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
+from dataclasses import FrozenInstanceError, asdict, dataclass, field, fields, replace
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar, cast, overload, runtime_checkable
 __all__ = ["fields", "replace"]
 T = TypeVar("T")
@@ -240,6 +240,17 @@ def f(x: str) -> str: ...
 def f(x): return x
 result = f(3), cast("int", "x"), cast(Mapping[str, Any], {})
 """,
+    "as a dict": """
+class Point(NamedTuple):
+    x: Any
+@dataclass(frozen=True)
+class X:
+    a: Any
+    b: int = 2
+value = X([X(1), (X(2), Point(X(3)))], {"k": X({4})})
+made = asdict(value)
+result = made, made["b"]["k"]["a"] is value.b["k"].a
+""",
     "what isn't a dataclass": """
 result = []
 for call in (lambda: fields(3), lambda: replace(3), lambda: replace(int)):
@@ -270,6 +281,7 @@ def test_matching() -> None:
 UNSUPPORTED = {
     "order": ("@dataclass(order=True)\nclass X: pass\n", "dataclass(order=...)"),
     "init=False": ("class X:\n    a: int = field(init=False)\n", "field(init=...)"),
+    "another dict": ("def f(x):\n    return asdict(x, dict_factory=list)\n", "asdict(dict_factory=...)"),
     "other helpers": ("from dataclasses import make_dataclass\n", "dataclasses.make_dataclass"),
     "the whole module": ("import dataclasses\n", "'import dataclasses'"),
     "other names": ("from typing import TypedDict\n", "typing.TypedDict"),

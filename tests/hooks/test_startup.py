@@ -162,6 +162,31 @@ def test_a_link_is_ignored(site: Path, world: World) -> None:
     assert "False" in answer(site, world)
 
 
+def test_doctor_can_say_that_it_is_missing(site: Path, world: World) -> None:
+    path = write(site, world.home)
+    code = "import sys; sys.path.append(sys.argv[1]); from brim._startup.writer import startup_problem\n"
+    code += "print(startup_problem(sys.argv[2]))"
+    assert python(code, site, world.home) == "\n"
+    path.unlink()
+    assert python(code, site, world.home) == f"{path} is missing\n"
+
+
+def test_what_it_cannot_hold_is_a_problem(site: Path, world: World) -> None:
+    """Then hooks answer without the file."""
+    write(site, world.home).unlink()
+    other = world.folder / "other"
+    shutil.copytree(site, other)
+    with (other / "brim" / "figures.py").open("a", encoding="utf-8") as file:
+        file.write("\nimport dataclasses\n")
+    code = "import sys; sys.path.append(sys.argv[1]); from brim._startup.writer import startup_problem\n"
+    code += "print(startup_problem(sys.argv[2]))"
+    assert "figures.py:" in python(code, other, world.home)
+    assert "hooks can't use 'import dataclasses'" in python(code, other, world.home)
+    said = answer(other, world)
+    assert "False" in said
+    assert RULE in said
+
+
 def test_there_is_none_for_an_editable_install(world: World) -> None:
     path = Path(startup_path(str(world.home)))
     path.parent.mkdir()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -68,7 +69,7 @@ def test_little_is_not_nothing() -> None:
 
 
 def test_the_marks_are_where_the_settings_put_them() -> None:
-    look = PLAIN.replace(warn=0.25, compact=0.5)
+    look = replace(PLAIN, warn=0.25, compact=0.5)
     assert "░░░│░░│░░░░░" in drawn(sent(None), look)
     assert drawn(sent(), look).endswith("compact at 50%")
 
@@ -100,7 +101,7 @@ def test_without_colour_there_is_no_escape() -> None:
 
 
 def test_a_terminal_without_blocks_gets_ascii() -> None:
-    line = drawn(sent(model={"display_name": "Modèle " * 9}), PLAIN.replace(nice=False))
+    line = drawn(sent(model={"display_name": "Modèle " * 9}), replace(PLAIN, nice=False))
     assert line.isascii()
     assert "#####---||--" in line
 
@@ -111,7 +112,7 @@ def test_a_name_cannot_steer_the_terminal() -> None:
 
 
 def test_the_least_important_is_shortened_or_left_out_first() -> None:
-    lines = {width: drawn(sent(156_000), PLAIN.replace(width=width)) for width in (100, 80, 60, 40, 24, 12, 4)}
+    lines = {width: drawn(sent(156_000), replace(PLAIN, width=width)) for width in (100, 80, 60, 40, 24, 12, 4)}
     assert lines == {
         100: "Sonnet 4.5  █████████▍░░  78%  156,000 of 200,000  $1.24  cache warm until 14:32  time to /compact",
         80: "Sonnet 4.5  █████████▍░░  78%  156k/200k  $1.24  warm  time to /compact",
@@ -124,12 +125,12 @@ def test_the_least_important_is_shortened_or_left_out_first() -> None:
 
 
 def test_the_share_and_what_to_do_stay_longest() -> None:
-    assert drawn(sent(156_000), PLAIN.replace(width=14)) == "78%  /compact"
+    assert drawn(sent(156_000), replace(PLAIN, width=14)) == "78%  /compact"
 
 
 def test_notices_come_last_and_outlast_the_cost() -> None:
     assert drawn(sent(), notices=["spending limit reached"]).endswith("14:32  spending limit reached")
-    assert drawn(sent(), PLAIN.replace(width=30), notices=["spending limit reached"]) == "43%  spending limit reached"
+    assert drawn(sent(), replace(PLAIN, width=30), notices=["spending limit reached"]) == "43%  spending limit reached"
 
 
 @pytest.mark.parametrize(
@@ -142,7 +143,7 @@ def test_notices_come_last_and_outlast_the_cost() -> None:
 )
 def test_an_aside_never_takes_the_place_of_the_gauge(width: int, end: str) -> None:
     aside = ["the other status line took longer than 0.5 s", "the other one failed"]
-    line = drawn(sent(), PLAIN.replace(width=width), aside=aside)
+    line = drawn(sent(), replace(PLAIN, width=width), aside=aside)
     assert line.startswith("Sonnet 4.5  █████▏░░││░░  43%  86")
     assert line.endswith(end)
 
@@ -174,4 +175,4 @@ def test_the_share_is_never_what_is_left_out(status: Status, width: int) -> None
     share = draw(status, PLAIN)
     found = re.search(r"(< 1|[\d,]+) %", share)
     if found is not None and len(found[0]) <= width:
-        assert found[0] in draw(status, PLAIN.replace(width=width))
+        assert found[0] in draw(status, replace(PLAIN, width=width))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from brim.errors import InputError
@@ -40,7 +42,7 @@ def test_a_plan_from_stored_costs_is_the_plan_that_counts() -> None:
     for budget in range(20, 400, 60):
         plan = ActivationTierMapper().plan(RESULTS, BEHAVIORS, budget=budget, costs=costs)
         counted = ActivationTierMapper().plan(RESULTS, BEHAVIORS, budget=budget)
-        assert plan.replace(counter="") == counted.replace(counter="")
+        assert replace(plan, counter="") == replace(counted, counter="")
 
 
 def test_a_ratio_is_applied_once_and_rounded_up_once() -> None:

@@ -123,7 +123,7 @@ def test_an_interpreter_that_is_gone_is_named(brim: Brim) -> None:
 def test_a_hook_that_does_not_answer_is_wrong(brim: Brim) -> None:
     alone(brim, "init", "--agent", "claude")
     launcher = brim.home / ".brim/bin/hook"
-    launcher.write_text(launcher.read_text().replace("brim.hooks", "brim.gone"))
+    launcher.write_text(launcher.read_text().replace("brim._startup", "brim.gone"))
     assert looked(brim, code=1)["hook"][0]["answers"] is False
 
 

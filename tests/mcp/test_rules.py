@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from brim.behaviors.behavior import Status
 from brim.mcp.rules import active_text
 from brim.store.trust import untrust
 from brim.tokens.calibrate import Calibration
@@ -127,7 +130,7 @@ def test_what_is_not_there_cannot_be_expanded(world: World) -> None:
 def test_what_was_forgotten_is_not_told(world: World) -> None:
     behavior = world.teach("Use tabs.", name="tabs")
     with world.scopes() as scopes, scopes.writing("project"):
-        scopes.put(behavior.replace(status="forgotten"), event="forgotten", now=NOW)
+        scopes.put(replace(behavior, status=Status.FORGOTTEN), event="forgotten", now=NOW)
     assert world.call("list").data["total"] == 0
     assert "forgotten" in world.call("why", id="tabs").text
     assert "forgotten" in world.refused("brim://behaviors/expand/tabs")

@@ -58,7 +58,7 @@ def test_other_errors_name_no_window(text: str) -> None:
 
 
 def test_what_is_no_text_names_no_window() -> None:
-    assert window_from_error(cast(str, None)) is None
+    assert window_from_error(cast("str", None)) is None
 
 
 @given(st.text())

@@ -138,7 +138,7 @@ def test_max_input_is_never_larger_than_the_window() -> None:
 )
 def test_a_wrong_setting_is_named(overrides: object, message: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(message)):
-        use(cast(Mapping[str, Mapping[str, object]], overrides))
+        use(cast("Mapping[str, Mapping[str, object]]", overrides))
 
 
 def test_an_override_may_be_like_a_dated_name_of_itself() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from brim.models import cost
@@ -64,7 +66,7 @@ def test_a_break_says_what_was_written_again() -> None:
         ([], request("m2", COLD, 10, model="claude-opus-4-5"), "model"),
         ([], request("m2", COLD, 301), "pause"),
         ([], request("m2", COLD, 299), "unknown"),
-        ([], request("m2", COLD, 10).replace(compacts=True), "compaction"),
+        ([], replace(request("m2", COLD, 10), compacts=True), "compaction"),
         ([ENDED], request("m2", COLD, 10), "resume"),
         ([ENDED], request("m2", COLD, 3_000), "resume"),
         ([EDIT], request("m2", COLD, 10), "memory"),

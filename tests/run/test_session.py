@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -132,7 +133,7 @@ def test_a_plan_that_is_used_up_holds_and_has_no_tenth_more(tmp_path: Path) -> N
     used = [0.5]
     with open_ledger(str(tmp_path / "money.db")) as ledger:
         ledger.allow("shop", "90%/5h")
-        run = tracked(tmp_path, ledger=ledger, plans=lambda limit: [limit.replace(spent=int(100 * used[0]))])
+        run = tracked(tmp_path, ledger=ledger, plans=lambda limit: [replace(limit, spent=int(100 * used[0]))])
         assert not run.purse.is_spent
         used[0] = 0.93
         run.take(result(0.01))

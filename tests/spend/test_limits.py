@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -54,7 +55,7 @@ def test_only_the_wrap_up_may_take_what_is_held_back() -> None:
 @given(st.integers(1, 10**9), amounts)
 def test_continue_always_makes_room(given: int, over: int) -> None:
     taken = given + over
-    asked = Limit(given).replace(state="asked")
+    asked = replace(Limit(given), state="asked")
     room = asked.answered("continue", taken).room(taken)
     assert room is not None
     assert room > 0
@@ -70,7 +71,7 @@ def test_continue_adds_a_tenth_of_the_limit_each_time_it_is_asked() -> None:
 
 
 def test_continue_answers_a_question_once() -> None:
-    limit = Limit(100).replace(state="asked").answered("continue", 100)
+    limit = replace(Limit(100), state="asked").answered("continue", 100)
     for standing in (limit, Limit(110), limit.answered("stop", 100)):
         with pytest.raises(InputError, match="nothing was asked"):
             standing.answered("continue", 100)
@@ -81,14 +82,14 @@ def test_continue_goes_on_where_nothing_is_left_though_nobody_has_asked_yet() ->
 
 
 def test_raising_to_what_is_spent_already_is_no_answer() -> None:
-    asked = Limit(100).replace(state="asked")
+    asked = replace(Limit(100), state="asked")
     with pytest.raises(InputError, match="leaves no room"):
         asked.answered(Raise(200), 190)
     assert asked.answered(Raise(200), 189).room(189) == 1
 
 
 def test_a_request_that_did_not_fit_does_not_keep_the_warning_from_coming() -> None:
-    asked = Limit(100).replace(state="asked")
+    asked = replace(Limit(100), state="asked")
     limit, warns, asks = asked.reached(80)
     assert (warns, asks, limit.state) == (True, False, "asked")
     assert limit.reached(81)[1:] == (False, False)
@@ -99,7 +100,7 @@ def test_a_request_that_did_not_fit_does_not_keep_the_warning_from_coming() -> N
     [("open", "open"), ("asked", "open"), ("stopped", "stopped"), ("wrapping_up", "wrapping_up")],
 )
 def test_another_default_does_not_undo_what_a_person_said(state: str, then: str) -> None:
-    renewed = Limit(100).replace(state=state).renewed(50)
+    renewed = replace(Limit(100), state=state).renewed(50)
     assert (renewed.given, renewed.amount, renewed.state) == (50, 50, then)
 
 
@@ -112,12 +113,12 @@ def test_what_is_held_back_is_there_when_another_limit_of_the_path_is_wrapped_up
 
 def test_a_tenth_of_nothing_is_no_answer() -> None:
     with pytest.raises(InputError, match="raise it"):
-        Limit(0).replace(state="asked").answered("continue", 0)
+        replace(Limit(0), state="asked").answered("continue", 0)
 
 
 def test_raising_needs_a_higher_limit_and_opens_whatever_was_stopped() -> None:
     for state in ("asked", "stopped", "wrapping_up"):
-        raised = Limit(100).replace(state=state).answered(Raise(200), 100)
+        raised = replace(Limit(100), state=state).answered(Raise(200), 100)
         assert (raised.given, raised.amount, raised.state) == (100, 200, "open")
     with pytest.raises(InputError, match="does not raise"):
         Limit(100).answered(Raise(100), 0)

@@ -7,6 +7,7 @@ must be there when it is opened again.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -107,9 +108,9 @@ class StoreContract:
         words = frozenset(data.draw(st.lists(st.sampled_from(known), max_size=2))) if known else frozenset()
         with opened() as store:
             for old in store.behaviors(("active", "pending")):
-                store.put(old.replace(status="forgotten"), event="forgotten", now=1.0)
+                store.put(replace(old, status="forgotten"), event="forgotten", now=1.0)
             for each in some:
-                store.put(each.replace(scope="user"), event="learned", now=1.0)
+                store.put(replace(each, scope="user"), event="learned", now=1.0)
             found = [node.id for node in store.seeds(facts, words)]
         assert len(found) == len(set(found))
         wanted = {

@@ -6,12 +6,14 @@ import os
 import random
 import shutil
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from brim.activation import Context, activate
 from brim.behaviors import Edge
+from brim.behaviors.when import When
 from brim.errors import BrimError, StoreError
 from brim.store import open_scopes, open_store
 from brim.store.backup import restore
@@ -27,7 +29,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("made") / "brim.db"
     with open_store(str(path)) as store:
         several = [behavior(f"b{i}", name=f"rule-{i}", canonical="Mind the café. " * (i + 1)) for i in range(12)]
-        store.put_many([each.replace(when={"language": "python"}) for each in several], event="learned", now=1.0, a="b")
+        store.put_many(
+            [replace(each, when=When(language="python")) for each in several], event="learned", now=1.0, a="b"
+        )
         store.put_edges([Edge(f"b{i}", f"b{i + 1}", "similar-to", 0.5, last_activated=3.0) for i in range(11)])
         store.used(["b1", "b2"], now=2.0)
         with store.session("s") as session:

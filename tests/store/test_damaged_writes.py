@@ -7,12 +7,14 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from brim.behaviors import Edge
+from brim.behaviors.when import When
 from brim.errors import StoreError
 from brim.store import open_ledger, open_scopes, open_store
 from brim.store.checks import store_problems
@@ -39,7 +41,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("made") / "brim.db"
     with open_store(str(path)) as store, open_ledger(str(path)) as ledger:
         several = [behavior(f"b{i}", name=f"rule-{i}", canonical=f"Mind {i}. " * (i % 90 + 1)) for i in range(200)]
-        store.put_many([each.replace(when={"language": "python"}) for each in several], event="learned", now=1.0)
+        store.put_many([replace(each, when=When(language="python")) for each in several], event="learned", now=1.0)
         store.put_edges([Edge(f"b{i}", f"b{i + 1}", "similar-to", 0.5) for i in range(199)])
         ledger.limit("shop", 10**9)
         for i in range(100):

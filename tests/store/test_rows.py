@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -137,7 +138,7 @@ def test_a_secret_is_nowhere_in_the_file(tmp_path: Path) -> None:
     came = Provenance("human", wrong=secret, file=f"src/{secret}/a.py", task=secret, note=secret)
     one = behavior("b1", name=secret, tags=("ci", secret), canonical=f"Use {secret}.", variants=(secret,))
     with open_store(str(tmp_path / "brim.db")) as store:
-        store.put(one.replace(provenance=came), event="learned", now=1.0, was=secret)
+        store.put(replace(one, provenance=came), event="learned", now=1.0, was=secret)
         found = store.get("b1")
         assert found is not None
         assert (found.name, found.tags) == ("masked", ("ci", "masked"))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from dataclasses import replace
 
 import pytest
 
@@ -49,7 +50,7 @@ def test_an_event_cannot_be_changed(event: Event) -> None:
 @each
 def test_events_with_the_same_fields_are_equal(event: Event) -> None:
     assert event == copy.deepcopy(event) == pickle.loads(pickle.dumps(event))
-    assert event != event.replace(at=8)
+    assert event != replace(event, at=8)
     assert event not in [other for other in EVENTS if other is not event]
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import pytest
 
 from brim.tracking.notices import COST_WARNING, KINDS, Notice, Subscribers
 
 
+@dataclass(frozen=True)
 class Spoken(Notice):
     """A notice with a sentence."""
 

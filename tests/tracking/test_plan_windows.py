@@ -6,6 +6,7 @@ import json
 import os
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -155,7 +156,7 @@ def test_codex_is_read_from_the_end_of_its_newest_rollout(tmp_path: Path) -> Non
     environ = {"CODEX_HOME": str(tmp_path)}
     expected = PlanWindow("codex", FIVE, 0.525, NOW + HOUR, NOW - 300)
     assert read_plan_windows(str(tmp_path), environ) == [expected]
-    newer = expected.replace(used=0.6, read_at=NOW)
+    newer = replace(expected, used=0.6, read_at=NOW)
     keep_plan_windows(str(tmp_path), [newer])
     assert read_plan_windows(str(tmp_path), environ) == [newer]
 

@@ -19,6 +19,7 @@ from brim._startup import dataclasses, typing
 STAND_INS = {"dataclasses": dataclasses, "typing": typing}
 OPTIONS = {
     "dataclass": {"frozen", "slots", "kw_only", "eq", "repr"},
+    "asdict": set(),
     "field": {"default", "default_factory", "repr", "compare", "kw_only"},
 }
 """The keywords that the stand-ins understand."""

@@ -62,6 +62,25 @@ def replace(instance, /, **changes):
     return instance.__class__(**changes)
 
 
+def asdict(instance):
+    """Return the fields of *instance* by name, and those of dataclasses in them."""
+    return {name: _copied(getattr(instance, name)) for name in _fields_of(instance)}
+
+
+def _copied(value):
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*map(_copied, value))
+    if isinstance(value, list | tuple):
+        return type(value)(map(_copied, value))
+    if isinstance(value, dict):
+        return type(value)((_copied(key), _copied(each)) for key, each in value.items())
+    from copy import deepcopy
+
+    return deepcopy(value)
+
+
 def is_dataclass(value):
     """Return whether *value* is a dataclass or an instance of one."""
     return hasattr(value, "__dataclass_fields__")

@@ -66,6 +66,17 @@ def write_startup(home: str) -> str:
     return path
 
 
+def startup_problem(home: str) -> str:
+    """Return why hooks start without a start-up file, so that they take longer; empty if they have one or need none."""
+    if not os.path.exists(RECORD) or os.path.exists(startup_path(home)):
+        return ""
+    try:
+        list(compiled_modules())
+    except Unsupported as error:
+        return str(error)
+    return f"{startup_path(home)} is missing"
+
+
 def compiled_modules() -> Iterator[tuple[str, str, CodeType]]:
     """Return name, path and code of every module for hooks; raises ``Unsupported``."""
     for name in LIBRARY.split():

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
+from brim.behaviors.tasks import language_of, named_task, programs_of, subjects_asked, tasks_of
 from brim.behaviors.when import ALIASES, EDITING, KEYS
+from brim.behaviors.words import tokens, word_list, words_of
 from brim.errors import InputError
-from brim.record import Record
+from brim.record import Value, set_fields
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any
-
-    Given = str | Iterable[str] | None
+Given = str | Iterable[str] | None
 
 
 NEAR = 0.5
@@ -26,7 +26,8 @@ MOST_WRITTEN = 1_500
 """Characters of the text being written that are looked at."""
 
 
-class Context(Record):
+@dataclass(frozen=True)
+class Context(Value):
     """The situation: any of these may be unknown, and each may be one text or several.
 
     The language is that of the files, and the task is what prompt and command are about, unless they are given.
@@ -74,8 +75,8 @@ class Context(Record):
             if not isinstance(text, str):
                 raise InputError(f"the context's {key} must be a text, not {text!r}")
         known = tuple(sorted((key, values) for key, values in others.items() if values))
-        super().__init__(
-            *[_texts(key, value) for key, value in given], prompt, command, written, _texts("open", open), known
+        set_fields(
+            self, *[_texts(key, value) for key, value in given], prompt, command, written, _texts("open", open), known
         )
 
     @cached_property
@@ -86,16 +87,10 @@ class Context(Record):
             key = ALIASES.get(name, name)
             facts[key] = tuple(dict.fromkeys((*facts.get(key, ()), *values)))
         if "file" in facts and "language" not in facts:
-            from brim.behaviors.tasks import language_of
-
             facts["language"] = tuple(dict.fromkeys(filter(None, map(language_of, facts["file"]))))
         if "task" in facts:
-            from brim.behaviors.tasks import named_task
-
             facts["task"] = tuple(dict.fromkeys((*facts["task"], *map(named_task, facts["task"]))))
         elif self._texts:
-            from brim.behaviors.tasks import tasks_of
-
             # Every task that it may be: a guess that leaves one out would silence the behaviors for it.
             facts["task"] = tuple(dict.fromkeys(task for text in self._texts for task in tasks_of(text)))
         return {key: values for key, values in facts.items() if values}
@@ -105,7 +100,6 @@ class Context(Record):
         """The stems of prompt and command."""
         if not self._texts:
             return frozenset()
-        from brim.behaviors.words import words_of
 
         return frozenset().union(*map(words_of, self._texts))
 
@@ -115,14 +109,10 @@ class Context(Record):
         found: dict[str, tuple[str, ...]] = dict(self.facts)
         files = (*found.get("file", ()), *self.open, *_paths(self.prompt))
         if files:
-            from brim.behaviors.tasks import language_of
-
             found["file"] = tuple(dict.fromkeys(files))
             languages = (*found.get("language", ()), *filter(None, map(language_of, files)))
             found["language"] = tuple(dict.fromkeys(languages))
         if self.command:
-            from brim.behaviors.tasks import programs_of
-
             found["command"] = programs_of(self.command)
         if self.written or (self.prompt and not _only_asks(self.prompt)):
             found["task"] = (*found.get("task", ()), EDITING)
@@ -131,7 +121,6 @@ class Context(Record):
     @cached_property
     def terms(self) -> dict[str, float]:
         """The stems of everything that is said, done or written, each with what it counts."""
-        from brim.behaviors.words import words_of
 
         found: dict[str, float] = {}
         files = self.evidence.get("file", ())
@@ -140,8 +129,6 @@ class Context(Record):
                 found.update(dict.fromkeys(words_of(text), weight))
         found.update(dict.fromkeys(self.words, 1.0))
         if self.prompt:
-            from brim.behaviors.tasks import subjects_asked
-
             found.update({subject: SUBJECT * min(many, 2) for subject, many in subjects_asked(self.words).items()})
         return found
 
@@ -169,7 +156,6 @@ def _only_asks(prompt: str) -> bool:
     """Whether *prompt* is a question, and not a request phrased as one: *can you fix it?*"""
     if not prompt.rstrip().endswith("?"):
         return False
-    from brim.behaviors.words import tokens, word_list
 
     text = prompt[-1_000:].rstrip("? \n")
     for end in ("! ", "? ", "\n"):
@@ -182,7 +168,6 @@ def _paths(text: str) -> list[str]:
     """Return the words of *text* that are paths or names of files."""
     if "/" not in text and "." not in text:
         return []
-    from brim.behaviors.tasks import language_of
 
     words = [word.strip("`'\"()[]<>,;:?!*").rstrip(".") for word in text[:4_000].split()]
     return [word for word in words if ("/" in word or "." in word) and "//" not in word and language_of(word)]

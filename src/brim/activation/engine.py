@@ -9,37 +9,33 @@ subtractions go in the order of ids. The same graph gives the same floats, alway
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from math import exp, fsum, sqrt
+from typing import TYPE_CHECKING, Any
 
-from brim.activation.parameters import DEFAULTS
-from brim.behaviors.behavior import EdgeKind
-from brim.behaviors.when import meets
+from brim.activation.context import Context
+from brim.activation.parameters import DEFAULTS, Parameters
+from brim.activation.source import Node, Source
+from brim.behaviors.behavior import Edge, EdgeKind
+from brim.behaviors.when import Condition, Match, When, meets
 from brim.errors import InputError
-from brim.record import Record
+from brim.record import Value
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from datetime import datetime
-    from typing import Any
-
-    from brim.activation.context import Context
-    from brim.activation.parameters import Parameters
     from brim.activation.relevance import Relevance
-    from brim.activation.source import Node, Source
-    from brim.behaviors.behavior import Edge
-    from brim.behaviors.when import Condition, Match, When
-
-    State = dict[str, float]
-    Way = tuple[str, EdgeKind, str, float, Edge]
-    """One direction of an edge: receiver, kind, the edge's own source, the share of the giver's value, the edge."""
+State = dict[str, float]
+Way = tuple[str, EdgeKind, str, float, Edge]
+"""One direction of an edge: receiver, kind, the edge's own source, the share of the giver's value, the edge."""
 
 SECONDS = 3600
 MOST_WORDS = 5
 """Words that a reason names."""
 
 
-class Activation(Record):
+@dataclass(frozen=True)
+class Activation(Value):
     """How much one behavior matters now, from 0 to 1, and why. Unpacks into its three fields."""
 
     id: str
@@ -47,7 +43,7 @@ class Activation(Record):
     reasons: tuple[str, ...]
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._values())
+        return iter([getattr(self, name) for name in self.__match_args__])
 
 
 def activate(
@@ -74,7 +70,8 @@ def activate(
     return Course(Neighbourhood(source, context, now, parameters, relevance=relevance)).activations(reasons=reasons)
 
 
-class Seed(Record):
+@dataclass(frozen=True)
+class Seed(Value):
     """How much the context alone says for one behavior, before anything spreads."""
 
     value: float

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from brim.activation.engine import Course, Neighbourhood, seed_of
-from brim.activation.parameters import DEFAULTS
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from brim.activation.context import Context
+from brim.activation.engine import Course, Neighbourhood, Seed, seed_of
+from brim.activation.parameters import DEFAULTS, Parameters
+from brim.activation.relevance import Relevance
+from brim.activation.source import Source
 from brim.errors import InputError
-from brim.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from brim.activation.context import Context
-    from brim.activation.engine import Seed
-    from brim.activation.parameters import Parameters
-    from brim.activation.relevance import Relevance
-    from brim.activation.source import Source
+from brim.record import Value
 
 
-class Explanation(Record):
+@dataclass(frozen=True)
+class Explanation(Value):
     """The activation of one behavior, and why it has it."""
 
     id: str
@@ -53,7 +50,7 @@ def explain(
         confirmed, contradicted, _ = course.around.match(node)
         value = course.around.seeds.get(id, 0.0)
         words = course.around.words(node)
-        seed = seed.replace(value=value, confirmed=confirmed, contradicted=contradicted, words=words)
+        seed = replace(seed, value=value, confirmed=confirmed, contradicted=contradicted, words=words)
     return Explanation(id, course.values.get(id, 0.0), _outcome(id, seed, course, parameters, relevance))
 
 

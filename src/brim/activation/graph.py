@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 
 from brim.activation.relevance import section_of, terms_of
 from brim.activation.source import Node, filed_under, looked_up
+from brim.behaviors.behavior import Behavior, Edge
 from brim.behaviors.words import behavior_words
 from brim.errors import InputError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
-
-    from brim.behaviors.behavior import Behavior, Edge
 
 
 def node_of(behavior: Behavior) -> Node:

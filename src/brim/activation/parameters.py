@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from brim.errors import InputError
-from brim.record import Record
+from brim.record import Value
 
 
-class Parameters(Record):
+@dataclass(frozen=True)
+class Parameters(Value):
     """The constants of activation: numbers from 0; ``steps`` and ``inhibition_breadth`` are whole."""
 
     always: float = 0.3

@@ -9,26 +9,21 @@ or lower it.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from math import log
 
+from brim.activation.context import Context
 from brim.activation.engine import Course, Neighbourhood
-from brim.activation.parameters import DEFAULTS
-from brim.activation.source import filed_under, looked_up
-from brim.behaviors.behavior import BehaviorKind
-from brim.behaviors.when import EDITING
-from brim.record import Record
+from brim.activation.parameters import DEFAULTS, Parameters
+from brim.activation.source import Index, Node, filed_under, looked_up
+from brim.behaviors.behavior import Behavior, BehaviorKind
+from brim.behaviors.tasks import subjects_of
+from brim.behaviors.when import EDITING, When
+from brim.behaviors.words import stems_of, words_of
+from brim.record import Value
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from brim.activation.context import Context
-    from brim.activation.parameters import Parameters
-    from brim.activation.source import Index, Node
-    from brim.behaviors.behavior import Behavior
-    from brim.behaviors.when import When
-
-    Facts = Mapping[str, tuple[str, ...]]
+Facts = Mapping[str, tuple[str, ...]]
 
 ALWAYS = ""
 """The term of a rule without declared conditions."""
@@ -76,7 +71,8 @@ MOST = 32
 """The best that are looked at more closely: more don't fit the budget of a prompt."""
 
 
-class Relevance(Record):
+@dataclass(frozen=True)
+class Relevance(Value):
     """How much a rule has to do with a situation, and why."""
 
     value: float
@@ -99,8 +95,6 @@ class Relevance(Record):
 
 def terms_of(behavior: Behavior) -> dict[str, int]:
     """Return the terms that *behavior* is found by, each with its weight in hundredths."""
-    from brim.behaviors.tasks import subjects_of
-    from brim.behaviors.words import stems_of, words_of
 
     counts: dict[str, int] = {}
     for stem in stems_of(behavior.canonical):

@@ -6,24 +6,21 @@ neighbourhood of the seeds costs, however many behaviors were ever learned.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from brim.behaviors.behavior import Edge
 from brim.behaviors.when import When
-from brim.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-    from typing import Protocol
-
-    from brim.behaviors.behavior import Edge
-else:
-    Protocol = object
+from brim.record import Value
 
 _WILD = "*?[]"
 ANYTHING = ""
 """Where patterns are filed whose end says nothing."""
 
 
-class Node(Record):
+@dataclass(frozen=True)
+class Node(Value):
     """What activation knows of a behavior."""
 
     id: str

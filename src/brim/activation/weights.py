@@ -7,13 +7,12 @@ several times: a giver divides its activation among its edges, so even a light o
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
 from brim.behaviors.behavior import POSITIVE, Edge, EdgeKind
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    Pair = tuple[str, str]
+Pair = tuple[str, str]
 
 RATE = 0.1
 """The share of the way to 1 that a weight moves each time."""
@@ -61,7 +60,7 @@ def co_activated(
         for edge in known:
             if edge.kind is EdgeKind.CO_ACTIVATED:
                 heavier = min(HEAVIEST, edge.weight + rate * (1 - edge.weight))
-                learned.append(edge.replace(weight=max(edge.weight, heavier), last_activated=now))
+                learned.append(replace(edge, weight=max(edge.weight, heavier), last_activated=now))
         if not known and (joint or {}).get(pair, 0) >= after:
             weight = min(HEAVIEST, rate)
             learned.append(Edge(*pair, EdgeKind.CO_ACTIVATED, weight, created_at=now, last_activated=now))
@@ -81,5 +80,5 @@ def touched(edges: Iterable[Edge], ids: Collection[str], now: float) -> list[Edg
         both_count = edge.kind is EdgeKind.CONFLICTS
         did = source and target if edge.kind in POSITIVE else source or (both_count and target)
         if did and (edge.last_activated is None or edge.last_activated < now):
-            carried.append(edge.replace(last_activated=now))
+            carried.append(replace(edge, last_activated=now))
     return carried

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
+from brim.behaviors.inference import infer
 from brim.behaviors.when import When
 from brim.errors import InputError
-from brim.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from typing import Any
+from brim.record import Value, set_fields
 
 LARGEST_TEXT = 1_000_000
 """Characters of one text of a behavior. More is a document, not a rule."""
@@ -76,7 +75,8 @@ POSITIVE = frozenset({EdgeKind.REQUIRES, EdgeKind.SIMILAR_TO, EdgeKind.LEARNED_F
 """Edges that carry activation, both ways. The others take it away."""
 
 
-class Provenance(Record):
+@dataclass(frozen=True)
+class Provenance(Value):
     """Where a behavior comes from. Times are seconds since 1970."""
 
     source: str = "human"
@@ -91,7 +91,8 @@ class Provenance(Record):
     note: str = ""
 
 
-class Usage(Record):
+@dataclass(frozen=True)
+class Usage(Value):
     """How often a behavior was of use. Times are seconds since 1970."""
 
     injected: int = 0
@@ -109,7 +110,8 @@ class Usage(Record):
         return max(0, self.injected + self.confirmed - self.overridden)
 
 
-class Behavior(Record):
+@dataclass(frozen=True)
+class Behavior(Value):
     """One thing that was learned. Immutable: ``behavior.replace(summary=...)`` makes another one.
 
     >>> Behavior(id="b1", name="use-uv", kind="directive", canonical="Use uv.", tags=("python",)).kind
@@ -180,7 +182,8 @@ class Behavior(Record):
             raise InputError(f"a priority is from -{LARGEST_PRIORITY:,} to {LARGEST_PRIORITY:,}")
         if not isinstance(confidence, (int, float)) or not 0 <= confidence <= 1:
             raise InputError(f"a confidence is from 0 to 1, not {confidence!r}")
-        super().__init__(
+        set_fields(
+            self,
             id,
             checked_name(name),
             _member(BehaviorKind, kind, "kind"),
@@ -226,7 +229,6 @@ class Behavior(Record):
     @property
     def inferred(self) -> When:
         """The conditions that its own words speak of. They speak for or against it and never exclude it."""
-        from brim.behaviors.inference import infer
 
         return infer(self.canonical, heading=self.heading)
 
@@ -234,7 +236,8 @@ class Behavior(Record):
         return f"{self.name} [{self.kind}] {self.summary or self.canonical}"
 
 
-class Edge(Record):
+@dataclass(frozen=True)
+class Edge(Value):
     """*source* has the relation *kind* to *target*. Times are seconds since 1970."""
 
     source: str
@@ -261,7 +264,7 @@ class Edge(Record):
             raise InputError(f"the weight of an edge is above 0 and at most 1, not {weight!r}")
         if source == target:
             raise InputError(f"a connection leads from one rule to another, not from {source!r} to itself")
-        super().__init__(source, target, kind, float(weight), created_at, last_activated)
+        set_fields(self, source, target, kind, float(weight), created_at, last_activated)
 
     @property
     def key(self) -> tuple[str, str, str]:

@@ -8,15 +8,13 @@ from __future__ import annotations
 import os.path
 import re
 import sys
+from collections.abc import Iterable
+from shlex import split
 
 from brim.behaviors.programs import program
 from brim.behaviors.shell import called_with, simple_commands
 from brim.behaviors.when import alternatives, fits, matches
 from brim.errors import InputError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 RUN, EDIT, TOOL = "run", "edit", "tool"
 KINDS = (RUN, EDIT, TOOL)
@@ -82,7 +80,6 @@ def _checked(block: str) -> str:
 
 
 def _checked_command(pattern: str) -> str:
-    from shlex import split
 
     try:
         words, commands = split(pattern), simple_commands(pattern)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -146,7 +147,8 @@ def merge(kept: Behavior, other: Behavior, now: float) -> Merged:
         changes.append(f"tags added: {', '.join(added)}")
     if refused := tuple(block for block in other.blocks if block not in kept.blocks):
         changes.append(f"blocks added: {', '.join(refused)}")
-    merged = kept.replace(
+    merged = replace(
+        kept,
         kind=kind,
         tags=kept.tags + added,
         blocks=kept.blocks + refused,
@@ -160,7 +162,7 @@ def merge(kept: Behavior, other: Behavior, now: float) -> Merged:
         updated_at=now,
     )
     changes.append(f"{other.id} is superseded by {kept.id}")
-    superseded = other.replace(status=Status.SUPERSEDED, superseded_by=kept.id, updated_at=now)
+    superseded = replace(other, status=Status.SUPERSEDED, superseded_by=kept.id, updated_at=now)
     return Merged(merged, superseded, tuple(changes))
 
 
@@ -215,7 +217,8 @@ def _provenance(kept: Behavior, other: Behavior) -> Provenance:
     places = ("file", "task", "session")
     about = "; ".join(f"{name} {getattr(theirs, name)}" for name in places if getattr(theirs, name))
     note = f"merged {other.id} {other.name} from {theirs.source}{f' ({about})' if about else ''}"
-    return mine.replace(
+    return replace(
+        mine,
         **{name: getattr(mine, name) or getattr(theirs, name) for name in places},
         wrong=both(mine.wrong, theirs.wrong),
         note="\n".join(dict.fromkeys(filter(None, (mine.note, note, theirs.note)))),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from brim.behaviors.behavior import (
@@ -179,8 +179,8 @@ def _connect(floop: Floop, record: dict[str, Any]) -> str:
         old = floop.behaviors[source]
         new = floop.behaviors[target]
         status = Status.SUPERSEDED if old.live else old.status
-        floop.behaviors[source] = old.replace(superseded_by=target, status=status)
-        floop.behaviors[target] = new.replace(supersedes=dict.fromkeys((*new.supersedes, source)))
+        floop.behaviors[source] = replace(old, superseded_by=target, status=status)
+        floop.behaviors[target] = replace(new, supersedes=tuple(dict.fromkeys((*new.supersedes, source))))
         return ""
     if kind not in list(EdgeKind):
         return f"an edge of the kind {kind!r}, which brim does not know"

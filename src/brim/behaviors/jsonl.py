@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Context, Decimal
 from typing import Any
@@ -99,7 +99,9 @@ def load(text: str, name: str = "behaviors.jsonl") -> Loaded:
                 before = behaviors.get(key)
                 if before is not None:  # the wording that is not used is kept
                     wordings = dict.fromkeys((*behavior.variants, before.canonical, *before.variants))
-                    behavior = behavior.replace(variants=[text for text in wordings if text != behavior.canonical])
+                    behavior = replace(
+                        behavior, variants=tuple(text for text in wordings if text != behavior.canonical)
+                    )
                 behaviors[key] = behavior
         except _NewerFormatError:
             raise

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from itertools import count, islice
@@ -173,7 +174,7 @@ def learn(
 def _as_note(behavior: Behavior) -> Behavior:
     """Return *behavior* as an agent may teach it: a pending note of the project, and not a constraint."""
     weaker = BehaviorKind.DIRECTIVE if behavior.kind is BehaviorKind.CONSTRAINT else behavior.kind
-    return behavior.replace(kind=weaker, scope="project", status=Status.PENDING, confidence=AGENT_CONFIDENCE)
+    return replace(behavior, kind=weaker, scope="project", status=Status.PENDING, confidence=AGENT_CONFIDENCE)
 
 
 def id_of(canonical: str) -> str:
@@ -215,14 +216,14 @@ def _again(known: Behavior, said: Behavior, given: list[str], by_agent: bool, no
         if key in fields:
             fields[key] = tuple(dict.fromkeys((*getattr(known, key), *getattr(said, key))))
     fields = {key: value for key, value in fields.items() if value != getattr(known, key)}
-    provenance = known.provenance.replace(wrong=both(known.provenance.wrong, said.provenance.wrong))
+    provenance = replace(known.provenance, wrong=both(known.provenance.wrong, said.provenance.wrong))
     again = known
     if not known.live or (is_note and not by_agent):
         changes.append("it was unconfirmed" if known.live else f"it was {known.status} and is active again")
-        again = known.replace(status=Status.ACTIVE, superseded_by=None)
-        provenance = provenance.replace(source="human", at=now)
+        again = replace(known, status=Status.ACTIVE, superseded_by=None)
+        provenance = replace(provenance, source="human", at=now)
     changes.extend(f"{key} changed" for key in fields)
-    return Learned(confirmed(again.replace(**fields, provenance=provenance), now), known, tuple(changes))
+    return Learned(confirmed(replace(again, **fields, provenance=provenance), now), known, tuple(changes))
 
 
 def _apart(behavior: Behavior, known: Known, *, named: bool) -> Behavior:
@@ -235,7 +236,7 @@ def _apart(behavior: Behavior, known: Known, *, named: bool) -> Behavior:
         id = _free(known.ids, lambda number: id_of(f"{behavior.canonical} {number}"))
     if name in known.names and not named:
         name = _free(known.names, lambda number: f"{behavior.name[: LONGEST_NAME - 1 - len(str(number))]}-{number}")
-    return behavior.replace(id=id, name=name)
+    return replace(behavior, id=id, name=name)
 
 
 def _free(taken: set[str], numbered: Callable[[int], str]) -> str:
@@ -245,9 +246,10 @@ def _free(taken: set[str], numbered: Callable[[int], str]) -> str:
 def confirmed(behavior: Behavior, now: float) -> Behavior:
     """Return *behavior* after a person or an agent said at the time *now* that it was right."""
     usage = behavior.usage
-    return behavior.replace(
+    return replace(
+        behavior,
         confidence=behavior.confidence + GAIN * (1 - behavior.confidence),
-        usage=usage.replace(confirmed=usage.confirmed + 1, last_used=max(now, usage.last_used or now)),
+        usage=replace(usage, confirmed=usage.confirmed + 1, last_used=max(now, usage.last_used or now)),
         updated_at=now,
     )
 

@@ -8,13 +8,11 @@ Quoted text, comments and here-documents aren't commands. Nothing is expanded: `
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from brim.behaviors.programs import BEFORE, WRAPPERS, is_setting, launched, program, run_by, steps
-from brim.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from brim.record import Value
 
 LONGEST = 60_000
 """Characters that are read of a text, all commands inside of others together."""
@@ -35,7 +33,8 @@ _REDIRECT = r"(?:\d+|&)?(?:<<<|<<-?|<>|<&|<|>>|>\||>&|>)"
 _ARITHMETIC = r"\$?\(\((?:[^()]|\([^()]{0,99}\)){0,99}\)\)"
 
 
-class Piece(Record):
+@dataclass(frozen=True)
+class Piece(Value):
     """One simple command as it is written, with the words and settings before it."""
 
     words: list[str]

@@ -9,15 +9,14 @@ one that would hardly get shorter. To have it shorter, write a summary.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache, lru_cache
+from unicodedata import category, combining
 
 from brim.behaviors.words import Spaces, is_unspaced, word_list
 from brim.files import data_lines
-from brim.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from brim.record import Value
 
 LENGTH = 60
 """Characters of a summary, the ``…`` included, where no sense is in the way."""
@@ -96,7 +95,8 @@ def _word_border(text: str) -> int:
 # Words that turn or narrow the sense of a rule, and where their clauses end.
 
 
-class Found(Record):
+@dataclass(frozen=True)
+class Found(Value):
     """Where a sense word is: ``text[start:end]``."""
 
     start: int
@@ -241,7 +241,6 @@ def is_border(text: str, at: int) -> bool:
     before, after = text[at - 1], text[at]
     if before.isascii() and after.isascii():
         return True
-    from unicodedata import category, combining  # most texts need neither
 
     code, last = ord(after), ord(before)
     if (

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 from brim.behaviors.programs import launched, steps
+from brim.behaviors.shell import pieces
 from brim.behaviors.words import looked_at, stem, tokens
 from brim.files import data_map, data_rows
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 RUN = 3
 """What a command counts against a word: a command is done, a word is only said."""
@@ -48,7 +46,6 @@ def programs_of(text: str) -> tuple[str, ...]:
     >>> programs_of("cd api && uv run pytest -x; git push origin")
     ('cd', 'cd api', 'pytest', 'git', 'git push')
     """
-    from brim.behaviors.shell import pieces
 
     found = []
     for first, *rest in _commands([piece.words for piece in pieces(text.lower())]):

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import re
 from collections import namedtuple
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from brim.errors import InputError
-from brim.record import Record
+from brim.record import Value, set_fields
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    Given = str | Iterable[str] | None
+Given = str | Iterable[str] | None
 
 Condition = tuple[str, tuple[str, ...]]
 """A key and the values that it may have."""
@@ -46,7 +45,8 @@ Match = namedtuple("Match", ("confirmed", "contradicted", "absent"))
 _NOTHING_ASKED = Match((), (), ())
 
 
-class When(Record):
+@dataclass(frozen=True)
+class When(Value):
     """Conditions by key, each with the values of which any will do.
 
     >>> When(language="python", file=["src/**", "tests/**"]).match({"language": ("Python",), "task": ("testing",)})
@@ -76,7 +76,7 @@ class When(Record):
                 raise InputError(f"a condition's key must be a text, not {key!r}")
             name = ALIASES.get(key, key)
             kept[name] = tuple(dict.fromkeys((*kept.get(name, ()), *_values(key, value))))
-        super().__init__(tuple(sorted((key, values) for key, values in kept.items() if values)))
+        set_fields(self, tuple(sorted((key, values) for key, values in kept.items() if values)))
 
     @classmethod
     def of(cls, mapping: Mapping[str, object]) -> When:
@@ -199,6 +199,5 @@ def fits(word: str, pattern: str) -> bool:
         return True
     if _WILD.isdisjoint(pattern):
         return False
-    from fnmatch import fnmatchcase
 
     return fnmatchcase(word, pattern.replace("[^", "[!"))

@@ -6,13 +6,12 @@ neighbouring characters.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from functools import cache, lru_cache
+from unicodedata import category, normalize
 
 from brim.files import data_lines, data_map, data_rows
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 HEAD = 16_000
 """Characters at the start of a long text that are looked at."""
@@ -82,8 +81,6 @@ def tokens(text: str) -> list[str]:
     folded = _folded(text)
     for written, spoken in (("c++", "cpp"), ("c#", "csharp"), ("f#", "fsharp")):
         if written in folded:
-            import re  # rarely needed
-
             # As a word of its own: `vec++` is none.
             folded = re.sub(rf"(?<![^\W_]){re.escape(written)}(?![^\W_])", spoken, folded)
     found: list[str] = []
@@ -99,7 +96,6 @@ def is_mark(character: str) -> bool:
     """Whether *character* is an accent or vowel sign, which belongs to what is before it."""
     if character < "\u0300":
         return False
-    from unicodedata import category
 
     return category(character)[0] == "M"
 
@@ -123,7 +119,6 @@ def _folded(text: str) -> str:
     """Return *text* in lower case, with one spelling for each letter, and without apostrophes inside words."""
     if text.isascii():
         return text.lower().replace("'", "")
-    from unicodedata import normalize
 
     return normalize("NFKC", normalize("NFKC", text).casefold()).replace("'", "").replace("’", "")
 
@@ -272,7 +267,6 @@ def _without_accents(word: str) -> str:
     """Return *word* without accents: ``für`` is ``fur``, ``groß`` is ``gross``."""
     if word.isascii():
         return word
-    from unicodedata import normalize
 
     return "".join([letter for letter in normalize("NFD", word) if not "\u0300" <= letter < "\u0370"])
 

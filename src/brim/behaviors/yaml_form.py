@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import yaml
@@ -62,13 +63,13 @@ def from_yaml(text: str, old: Behavior, name: str) -> Behavior:
         if field not in FIELDS:
             raise InputError(f"{where}: {field!r} cannot be edited here; these can: {', '.join(FIELDS)}")
         try:
-            changed = changed.replace(**{field: _checked(field, value)})
+            changed = replace(changed, **{field: _checked(field, value)})
         except InputError as error:
             raise InputError(f"{where}: {error}") from None
     # A summary that the old text gave is made again from the new one.
     was_made = bool(old.summary) and old.summary == " ".join(summarize(old.canonical).split())
     if was_made and changed.summary == old.summary and changed.canonical != old.canonical:
-        return changed.replace(summary=summarize(changed.canonical))
+        return replace(changed, summary=summarize(changed.canonical))
     return changed
 
 

@@ -12,16 +12,16 @@ import argparse
 import os
 import re
 import sys
+import textwrap
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from importlib import import_module
+from textwrap import dedent
 
 from brim import __version__
 from brim.cli.options import Command, add_json
 from brim.cli.output import end_with_reader, note, prepare_output, say_json
 from brim.errors import BrimError, PersonNeeded
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 LISTED = {
     "init": ("setup.init", "Add brim to your agents, or bring it up to date."),
@@ -194,7 +194,6 @@ def _rows(commands: Mapping[str, tuple[str, str]]) -> str:
 
 def _unknown(word: str, names: Sequence[str], parent: str) -> int:
     """Say that *word* isn't a command, and which one of *names* may be meant."""
-    from difflib import get_close_matches
 
     near = get_close_matches(word, names, 1)
     hint = f"Did you mean '{parent} {near[0]}'?" if near else f"'{parent} --help' lists the commands."
@@ -219,7 +218,6 @@ def _whole_parser() -> argparse.ArgumentParser:
 
 def parser_of(name: str) -> argparse.ArgumentParser:
     """Return the parser of the command *name*; its ``--help`` shows the examples after the options."""
-    from textwrap import dedent
 
     command = load(name)
     first, _, rest = command.help.partition("\n")
@@ -236,7 +234,6 @@ class _Help(argparse.HelpFormatter):
     """Prose fills the width of the terminal; rows of a list keep their columns; examples stay as they are."""
 
     def _split_lines(self, text: str, width: int) -> list[str]:
-        import textwrap
 
         return textwrap.wrap(" ".join(text.split()), width, break_long_words=False, break_on_hyphens=False)
 
@@ -248,7 +245,6 @@ class _Help(argparse.HelpFormatter):
 
 def _paragraph(text: str, width: int) -> str:
     """Return *text* in lines of at most *width*; a row is an indented word, two spaces or more, and a text."""
-    import textwrap
 
     parts: list[tuple[str, str]] = []
     for line in text.split("\n"):

@@ -8,32 +8,30 @@ from __future__ import annotations
 
 import os
 import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
+from brim.activation.context import Context
 from brim.cli.output import note
+from brim.config import Config
 from brim.config.places import agents_environment
 from brim.errors import BrimError, InputError, PersonNeeded
-from brim.record import Record
+from brim.record import Value
 from brim.workspace import Workspace, working_folder
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-    from typing import Any
-
-    from brim.activation.context import Context
-    from brim.config import Config
-
-    Adder = Callable[[ArgumentParser], object]
+Adder = Callable[[ArgumentParser], object]
 
 __all__ = ["Workspace", "working_folder"]
 
 NOTHING_YET = "no rules yet: brim learn 'Use uv, not pip'"
 
 
-class Command(Record):
+@dataclass(frozen=True)
+class Command(Value):
     """What a command does, the options it takes, and its help."""
 
     run: Callable[[Namespace], int]

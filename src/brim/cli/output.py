@@ -5,21 +5,24 @@ In a pipe nothing is cut, so that scripts see everything; on a terminal a table 
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import shlex
+import shutil
+import subprocess
 import sys
+import textwrap
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
+from typing import Any, TypeVar
 
+from brim.behaviors.behavior import Behavior
 from brim.figures import age, counted, dollars, home_path, printable, readable_size, rounded, share
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
-    from typing import Any, TypeVar
-
-    from brim.behaviors.behavior import Behavior
-
-    Result = TypeVar("Result")
+Result = TypeVar("Result")
 
 __all__ = ["age", "counted", "dollars", "home_path", "printable", "readable_size", "rounded", "share"]
 
@@ -60,14 +63,10 @@ def emit(
 
 def say_paged(text: str) -> None:
     """Print *text*; on a terminal that it is too long for, through ``$PAGER`` (default: ``less``)."""
-    import shutil
 
     pager = os.environ.get("PAGER", "less")
     long = text.count("\n") + 2 > shutil.get_terminal_size((80, 24)).lines
     if long and pager.strip() and _is_terminal(sys.stdout) and _is_terminal(sys.stdin):
-        import shlex
-        import subprocess
-
         sys.stdout.flush()
         with suppress(OSError, ValueError):
             environ = {"LESS": "FRX", **os.environ}
@@ -79,7 +78,6 @@ def say_paged(text: str) -> None:
 
 def say_json(value: object) -> None:
     """Print *value* as indented JSON."""
-    import json
 
     from brim.errors import InputError
 
@@ -92,8 +90,6 @@ def say_json(value: object) -> None:
 def say_text(text: str) -> None:
     """Print JSON; characters that the encoding of standard output lacks are escaped as JSON escapes them."""
     if not _can_print("é─█"):
-        import json
-
         text = "".join(letter if letter.isascii() else json.dumps(letter)[1:-1] for letter in text)
     print(text)
 
@@ -149,7 +145,6 @@ def cut(text: str, width: int) -> str:
     width -= len(indent)
     if width_of(text) <= width:
         return indent + text
-    import unicodedata
 
     from brim.behaviors.summary import border_at_or_before
 
@@ -169,7 +164,6 @@ def cut(text: str, width: int) -> str:
 
 def wrapped(text: str) -> str:
     """Return the sentence *text*, wrapped on a terminal that is too narrow, never inside a word."""
-    import textwrap
 
     columns = _columns_of_terminal()
     if columns is None:
@@ -237,7 +231,6 @@ def facts(rows: Iterable[tuple[str, str]]) -> str:
 
     On a terminal that is too narrow for two columns, a long value stands below its name.
     """
-    import textwrap
 
     shown = [(name, value) for name, value in rows if value]
     width = max((width_of(name) for name, _ in shown), default=0)
@@ -288,8 +281,6 @@ def width_of(text: str) -> int:
     """Return how many columns *text* takes: colours none, East Asian characters two, combining marks none."""
     if text.isascii() and "\x1b" not in text:
         return len(text)
-    import re
-    import unicodedata
 
     text = re.sub(r"\x1b\[\d*m", "", text)
     wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
@@ -298,7 +289,6 @@ def width_of(text: str) -> int:
 
 def terminal_width(most: int = 100) -> int:
     """Return the columns to draw in: the terminal's, from 40 to *most*."""
-    import shutil
 
     return max(40, min(most, shutil.get_terminal_size((80, 24)).columns))
 

@@ -8,10 +8,9 @@ upwards that has a ``.brim/``, up to git's top level; never the home folder's ow
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from brim.errors import ConfigError
 
 NAME = "config.yaml"
 
@@ -55,8 +54,6 @@ def agents_environment(environ: Mapping[str, str]) -> str:
 def user_folder(environ: Mapping[str, str]) -> str:
     """Return the folder of the user's own files; ``ConfigError`` if ``BRIM_HOME`` can't be that."""
     if problem := _bad_home(environ):
-        from brim.errors import ConfigError  # a hook imports this module before its start-up file
-
         raise ConfigError(f"config: BRIM_HOME: {problem}: name an absolute folder outside of projects, or unset it")
     return environ.get("BRIM_HOME") or os.path.join(home_folder(environ), ".brim")
 

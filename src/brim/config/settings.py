@@ -7,13 +7,11 @@ Other packages have the same defaults for callers without a configuration. Each 
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
 
 from brim.config.retention import MEMORY_DAYS, USE_DAYS
-from brim.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from brim.record import Value
 
 WORDS = {
     **{"text": "a text", "whole": "a whole number", "number": "a number"},
@@ -31,7 +29,8 @@ SHOWN = 60
 """Characters of a wrong value that an error shows."""
 
 
-class Setting(Record):
+@dataclass(frozen=True)
+class Setting(Value):
     """One thing that can be set."""
 
     key: str

@@ -15,21 +15,18 @@ import json
 import os
 import time
 from collections import namedtuple
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from brim.config.places import config_paths, user_folder
 from brim.config.settings import ORDERED, SETTINGS
 from brim.errors import ConfigError, InputError
 from brim.files import replace_file, sha256_hex
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any
-
-    Files = tuple[dict[str, dict[str, "Value"]], dict[str, str]]
-    """The settings of each file, by ``user`` and ``project``, and ``FILE:LINE`` of every key."""
-    Problems = dict[str, str]
-    """The first problem with each of ``user`` and ``project``."""
+Files = tuple[dict[str, dict[str, "Value"]], dict[str, str]]
+"""The settings of each file, by ``user`` and ``project``, and ``FILE:LINE`` of every key."""
+Problems = dict[str, str]
+"""The first problem with each of ``user`` and ``project``."""
 
 FORMAT = 3
 """The format of a cache; another one is replaced."""

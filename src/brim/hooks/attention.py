@@ -7,13 +7,9 @@ from __future__ import annotations
 
 import os
 
-from brim.hooks.event import Answer
+from brim.hooks.event import Answer, HookCall
+from brim.hooks.state import HookWorkspace
 from brim.workspace import without_controls
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from brim.hooks.event import HookCall
-    from brim.hooks.state import HookWorkspace
 
 KEPT = "attention"
 """Kept for a session while there is something that ``brim rules trust`` would ask about."""

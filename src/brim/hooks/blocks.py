@@ -10,12 +10,10 @@ from __future__ import annotations
 import json
 import os
 
+from brim.hooks.event import Answer, HookCall
 from brim.hooks.rules import PATHS, patch_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from brim.hooks.event import Answer, HookCall
-    from brim.hooks.state import HookWorkspace
+from brim.hooks.state import HookWorkspace
+from brim.tracking.readers.codex import edits
 
 _BLOCKING = """
     SELECT id, blocks FROM behaviors
@@ -78,7 +76,6 @@ class Pending:
 
     def _patched(self, text: str) -> list[str]:
         """Return the files of a patch of Codex, also those that it moves; a command may go to a folder first."""
-        from brim.tracking.readers.codex import edits
 
         patch = patch_of(self.call) or text[text.find("*** Begin Patch") :]
         files = [edit[key] for _, edit in edits(patch) for key in ("file_path", "moved_from") if key in edit]

@@ -7,14 +7,12 @@ goes unchanged into the instructions of the summary.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from brim.hooks.client import EVENTS, Client, cut, mapping, text, text_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from brim.hooks.event import Answer, HookCall
+from brim.hooks.event import Answer, HookCall
+from brim.tracking.readers.claude_words import typed_text
 
 
 class Claude(Client):
@@ -32,8 +30,6 @@ class Claude(Client):
     def own_fields(self, event: str, data: Mapping[str, Any]) -> dict[str, Any]:
         """Return who typed a prompt, what a tool answered, and the summary."""
         if event == "prompt":
-            from brim.tracking.readers.claude_words import typed_text
-
             prompt = text(data, "prompt")
             typed = typed_text(prompt) if not text(data, "agent_id") else ""
             return {"prompt": typed or prompt, "human": bool(typed.strip())}

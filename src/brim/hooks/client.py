@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
-from brim.hooks.event import AGENTS, HookCall
-from brim.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from brim.hooks.event import Answer
+from brim.hooks.event import AGENTS, Answer, HookCall
+from brim.record import Value
+from brim.tracking.readers.tools import tool_of
 
 
-class ClientEvent(Record):
+@dataclass(frozen=True)
+class ClientEvent(Value):
     """One event of a client, and how ``brim init`` asks to be called for it."""
 
     event: str
@@ -90,8 +88,6 @@ class Client:
         }
         fields.update(self.own_fields(known.event, data))
         if fields["tool"]:
-            from brim.tracking.readers.tools import tool_of
-
             fields["tool_kind"] = tool_of(fields["tool"])
         return HookCall(agent=self.agent, name=event, data=data, **fields)
 

@@ -7,14 +7,13 @@ compaction reaches the summary.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
 from brim.hooks.client import EVENTS, Client, ClientEvent, text, text_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from brim.hooks.event import Answer, HookCall
+from brim.hooks.event import Answer, HookCall
+from brim.tracking.readers.codex import asked, typed
 
 
 class Codex(Client):
@@ -32,8 +31,6 @@ class Codex(Client):
     def own_fields(self, event: str, data: Mapping[str, Any]) -> dict[str, Any]:
         """Return who typed a prompt, what a tool answered, and the summary."""
         if event == "prompt":
-            from brim.tracking.readers.codex import asked, typed
-
             prompt = text(data, "prompt")
             human = typed({}, prompt) and not text(data, "agent_id")
             return {"prompt": asked(prompt) if human else prompt, "human": human}
@@ -47,7 +44,7 @@ class Codex(Client):
     def reply(self, call: HookCall, answer: Answer) -> str:
         """Return *answer* as Codex reads it; empty for nothing."""
         note = "" if call.event == "session_end" else answer.note
-        return super().reply(call, answer.replace(stop_reason="", note=note))
+        return super().reply(call, replace(answer, stop_reason="", note=note))
 
 
 CLIENT = Codex()

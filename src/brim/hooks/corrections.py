@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from brim.hooks.event import HookCall
-    from brim.hooks.state import HookWorkspace
+from brim.hooks.event import HookCall
+from brim.hooks.state import HookWorkspace
+from brim.hooks.transcript import FORMATS, tail_bytes
+from brim.store.suggestions import Suggestions
+from brim.tracking.events import ToolCall
+from brim.tracking.readers import AnyReader
+from brim.tracking.readers.stream import Feed
+from brim.tracking.readers.tools import command_line
 
 TAIL = 1 << 18
 """Bytes of the transcript in which the last call is looked for."""
@@ -15,7 +19,6 @@ FILES = ("file_path", "notebook_path", "absolute_path", "path")
 
 def keep_correction(call: HookCall, workspace: HookWorkspace) -> None:
     """Keep the prompt, with which a person corrects the agent: ``brim rules review`` shows it."""
-    from brim.store.suggestions import Suggestions
 
     Suggestions(workspace.home).add(
         call.prompt,
@@ -29,11 +32,6 @@ def keep_correction(call: HookCall, workspace: HookWorkspace) -> None:
 
 def last_call(call: HookCall) -> str:
     """Return the last tool call before the prompt, such as ``Bash: npm install``; empty if there is none."""
-    from brim.hooks.transcript import FORMATS, tail_bytes
-    from brim.tracking.events import ToolCall
-    from brim.tracking.readers import AnyReader
-    from brim.tracking.readers.stream import Feed
-    from brim.tracking.readers.tools import command_line
 
     start, data = tail_bytes(call.transcript, TAIL) if call.transcript else (0, b"")
     reader = AnyReader(FORMATS[call.agent])

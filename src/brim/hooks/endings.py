@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 import time
 
-from brim.hooks.event import NOTHING, joined
+from brim.hooks.event import NOTHING, Answer, HookCall, joined
 from brim.hooks.fullness import LOOKED, context_note
 from brim.hooks.process import attempt
+from brim.hooks.reminder import remind
+from brim.hooks.retention import tidy
 from brim.hooks.scratchpad import writer_of
 from brim.hooks.settlement import cost_note
+from brim.hooks.state import HookWorkspace
 from brim.hooks.transcript import size_of, stat_of, tail_lines
 from brim.hooks.turns import note_turn
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from brim.hooks.event import Answer, HookCall
-    from brim.hooks.state import HookWorkspace
-    from brim.tracking.events import Event
+from brim.tracking.events import Event
 
 SECONDS, LEAST = 0.4, 0.05
 """How long the end of a turn may read in all, and what journaling gets at least; the next hook reads on."""
@@ -54,7 +52,6 @@ def end(call: HookCall, workspace: HookWorkspace) -> Answer:
 def _remind(call: HookCall, workspace: HookWorkspace, seen: list[Event] | None) -> Answer | None:
     if not seen:
         return None
-    from brim.hooks.reminder import remind
 
     return remind(call, workspace, seen)
 
@@ -73,7 +70,6 @@ def _close(call: HookCall, workspace: HookWorkspace) -> None:
 
 def _tidy(_: HookCall, workspace: HookWorkspace) -> None:
     """Remove what is past its time."""
-    from brim.hooks.retention import tidy
 
     tidy(workspace)
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from brim.record import Record
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
+from brim.record import Value
 
 AGENTS = ("claude", "codex", "gemini", "opencode")
 """The agents whose hooks brim answers."""
@@ -21,7 +20,8 @@ EVENTS = (
 _EMPTY: Mapping[str, Any] = {}
 
 
-class HookCall(Record):
+@dataclass(frozen=True)
+class HookCall(Value):
     """One call of a hook. A field that the agent didn't send, or sent with the wrong type, is empty."""
 
     agent: str
@@ -45,7 +45,7 @@ class HookCall(Record):
     tool_kind: str = ""
     """What the tool does: one of ``brim.tracking.events.TOOLS``."""
     call_id: str = ""
-    input: Mapping[str, Any] = _EMPTY
+    input: Mapping[str, Any] = field(default_factory=dict)
     output: str = ""
     """What the tool answered, as text."""
     error: str = ""
@@ -58,11 +58,12 @@ class HookCall(Record):
     """Who wanted a compaction: ``manual`` or ``auto``."""
     summary: str = ""
     """The summary that a compaction left."""
-    data: Mapping[str, Any] = _EMPTY
+    data: Mapping[str, Any] = field(default_factory=dict)
     """Everything that the agent sent."""
 
 
-class Answer(Record):
+@dataclass(frozen=True)
+class Answer(Value):
     """What to say to whom. An empty one means no answer at all. Clients leave out what they have no field for."""
 
     context: str = ""

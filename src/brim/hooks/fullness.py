@@ -5,14 +5,13 @@ Whether to look is decided at every event. How full it is, ``readings`` finds ou
 
 from __future__ import annotations
 
+from typing import Any
+
+from brim.hooks.event import Answer, HookCall
+from brim.hooks.readings import usage_now
+from brim.hooks.state import HookWorkspace
 from brim.hooks.transcript import size_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from brim.hooks.event import Answer, HookCall
-    from brim.hooks.state import HookWorkspace
+from brim.tracking.notices import CompactDue, ContextWarning
 
 GROWN = 200_000
 """Bytes that a transcript must have grown by before it is looked at again within a turn."""
@@ -52,7 +51,6 @@ def context_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
         return None
     state = workspace.state(call.session)
     state.keep(LOOKED, size_of(call.transcript))  # whatever is found: a file that says nothing isn't read at every call
-    from brim.hooks.readings import usage_now
 
     seen = usage_now(call, workspace)
     if seen is None or seen.window <= 0:
@@ -63,7 +61,6 @@ def context_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
         state.keep(_COMPACTED, False)
     if seen.tokens / seen.window < workspace.config["context.warn"]:
         return None
-    from brim.hooks.event import Answer
 
     told = _warning(call, workspace, seen.tokens, seen.window, after=after)
     return Answer(note=f"brim: {told}") if told else None
@@ -71,7 +68,6 @@ def context_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
 
 def _warning(call: HookCall, workspace: HookWorkspace, tokens: int, window: int, *, after: bool) -> str:
     """Return the sentence that is due at this many *tokens*; crossing the second mark brings only that one."""
-    from brim.tracking.notices import CompactDue, ContextWarning
 
     state = workspace.state(call.session)
     facts: Any = {"used_tokens": tokens, "window": window, "utilization": tokens / window, "session": call.session}

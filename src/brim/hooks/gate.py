@@ -6,17 +6,17 @@ a limit at all is one look at the ledger; what follows from one is imported only
 
 from __future__ import annotations
 
+from typing import Any
+
+from brim.hooks.event import Answer, HookCall
+from brim.hooks.limit_words import commands, limit_note, refusal, status
+from brim.hooks.state import HookWorkspace
+from brim.spend.limits import ASKED, WRAP_UP, WRAPPING_UP, Limit, build_wrap_up_prompt
+from brim.spend.money import micro_dollars
+from brim.spend.periods import Allowance, plan_limits
+from brim.store.books import LIMIT_COLUMNS, Books, Scope, allowance_of, scope_of
+from brim.store.database import Database
 from brim.store.project import scope_at, segment
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from brim.hooks.event import Answer, HookCall
-    from brim.hooks.state import HookWorkspace
-    from brim.spend.periods import Allowance
-    from brim.store.books import Books, Scope
-    from brim.store.database import Database
 
 MAIN = "main"
 """The name of the main thread."""
@@ -94,7 +94,6 @@ def default_limit(session: str, workspace: HookWorkspace) -> int | None:
     limit = payer(session, workspace)[1]
     if limit is None:
         return None
-    from brim.spend.money import micro_dollars
 
     return micro_dollars(repr(limit), up=False)
 
@@ -152,8 +151,6 @@ def limits_of(call: HookCall, workspace: HookWorkspace) -> list[Scope | Allowanc
     database = None if workspace.only_injects or not call.session else workspace.user_database
     if database is None or not _look(call, workspace)[0]:
         return []
-    from brim.spend.limits import Limit
-    from brim.store.books import LIMIT_COLUMNS, Books, Scope, allowance_of, scope_of
 
     names = _scopes_of(call, workspace)
     rows = database.rows(f"SELECT {_COLUMNS} FROM spend_scopes {_limited(default is not None)}", names)  # noqa: S608
@@ -179,8 +176,6 @@ def _allowances(
     found = []
     for each in kept:
         if each.unit == "percent":
-            from brim.spend.periods import plan_limits
-
             found += plan_limits(each, call.agent, workspace.home, workspace.environ, workspace.now)
         elif not each.is_pattern:
             found.append(books.standing(each) if books.was_set_back(each) else each.seen(books.now))
@@ -203,8 +198,6 @@ def spend_gate(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     spent = next(iter(spent_of(limits)), None)
     if spent is None:
         return _wrap_up(call, workspace, limits)
-    from brim.hooks.event import Answer
-    from brim.hooks.limit_words import commands, limit_note, refusal, status
 
     denied = _count_refusal(call, workspace)
     is_new = workspace.state(call.session).tell_once(limit_latch(spent))
@@ -227,7 +220,6 @@ def forget_refusals(call: HookCall, workspace: HookWorkspace) -> None:
 
 def spent_of(limits: list[Scope | Allowance]) -> list[Scope | Allowance]:
     """Return the limits under which nothing more may be spent; a wrap-up may use what is held back for it."""
-    from brim.spend.limits import ASKED, WRAP_UP, WRAPPING_UP
 
     ending = any(each.limit.state == WRAPPING_UP for each in limits)
     found = []
@@ -271,8 +263,6 @@ def _wrap_up(call: HookCall, workspace: HookWorkspace, limits: list[Scope | Allo
     scope = next((each for each in limits if each.limit.state == "wrapping_up"), None)
     if scope is None or not workspace.state(call.session).tell_once(f"wrap up {scope.name} {scope.limit.amount}"):
         return None
-    from brim.hooks.event import Answer
-    from brim.spend.limits import build_wrap_up_prompt
 
     rooms = [each.limit.room(each.taken, "wrap_up", ending=True) for each in limits if each.unit == "usd"]
     held = min((room for room in rooms if room is not None), default=0)

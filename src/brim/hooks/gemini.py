@@ -6,12 +6,11 @@ with a pending call. Gemini CLI takes it at a session's start too, but drops it 
 
 from __future__ import annotations
 
-from brim.hooks.client import Client, ClientEvent, mapping, text, text_of
+from collections.abc import Mapping
+from typing import Any
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
+from brim.hooks.client import Client, ClientEvent, mapping, text, text_of
+from brim.tracking.readers.gemini import is_typed, words
 
 
 class Gemini(Client):
@@ -37,8 +36,6 @@ class Gemini(Client):
         """Return the model, who typed a prompt, and what a tool answered; a failed call is an event of its own."""
         own: dict[str, Any] = {"model": text(data, "model") or text(mapping(data, "llm_request"), "model")}
         if event in ("prompt", "stop"):
-            from brim.tracking.readers.gemini import is_typed, words
-
             prompt = words(text(data, "prompt"))
             own.update(prompt=prompt, human=is_typed(prompt) and not text(data, "agent_id"))
         elif event == "after_tool":

@@ -6,13 +6,33 @@ and a model call how full the window was. Modules are imported where they are ne
 
 from __future__ import annotations
 
-from brim.hooks.event import NOTHING, Answer, joined
+from brim.behaviors.corrections import is_correction
+from brim.hooks.attention import project_note
+from brim.hooks.blocks import hold_block
+from brim.hooks.client import client_of
+from brim.hooks.corrections import keep_correction
+from brim.hooks.endings import end
+from brim.hooks.event import NOTHING, Answer, HookCall, joined
+from brim.hooks.fullness import (
+    BEGAN,
+    COMPRESSING,
+    LOOKED,
+    context_note,
+    is_look_due,
+    open_context_latches,
+    see_compression,
+)
+from brim.hooks.gate import forget_refusals, limits_of, may_be_limited, spend_gate
+from brim.hooks.loops import hold_loop
+from brim.hooks.lost_facts import instruct, measure_lost
 from brim.hooks.process import attempt
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from brim.hooks.event import HookCall
-    from brim.hooks.state import HookWorkspace
+from brim.hooks.readings import remember_reported
+from brim.hooks.rules import forget_held, note_repeated, tell_at_start, tell_now
+from brim.hooks.scratchpad import journal_prompt, journal_tool, scratch_line
+from brim.hooks.settlement import cost_note, limits_reached
+from brim.hooks.state import HookWorkspace
+from brim.hooks.transcript import size_of
+from brim.hooks.turns import note_turn
 
 RENEWING = ("startup", "clear", "compact")
 """How a session begins with an empty window."""
@@ -31,13 +51,9 @@ _FAILED = "failures"
 
 def session_start(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Tell the rules that matter here; after a compaction also where the scratch memory is."""
-    from brim.hooks.attention import project_note
 
     how = call.source or "startup"
     if call.session:
-        from brim.hooks.fullness import LOOKED
-        from brim.hooks.transcript import size_of
-
         state = workspace.state(call.session)
         if how in RENEWING:
             state.usage = None  # the window was emptied
@@ -49,41 +65,31 @@ def session_start(call: HookCall, workspace: HookWorkspace) -> Answer:
 
 
 def _tell_start(call: HookCall, workspace: HookWorkspace) -> Answer | None:
-    from brim.hooks.client import client_of
 
     how = call.source or "startup"
     if client_of(call.agent).max_chars(call.event) > 0:
         return told_at_start(call, workspace, how)
     if call.session:  # this client can't be told when it begins: the next event does
-        from brim.hooks.fullness import BEGAN
-
         workspace.state(call.session).keep(BEGAN, how)
     return None
 
 
 def told_at_start(call: HookCall, workspace: HookWorkspace, how: str) -> Answer:
     """Return the rules that matter here; after a compaction with the line that names the scratch memory."""
-    from brim.hooks.rules import tell_at_start
 
     line = ""
     if how == "compact":
-        from brim.hooks.scratchpad import scratch_line
-
         line = scratch_line(call, workspace)
     return tell_at_start(call, workspace, how, line)
 
 
 def _told_late(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Return what is still to be told from the last beginning, once; mostly nothing."""
-    from brim.hooks.fullness import BEGAN
 
     how = workspace.state(call.session).kept(BEGAN) if call.session else None
     if not isinstance(how, str):
         return NOTHING
     if how == "compact":  # no event came before it: what the turn has left so far is written now
-        from brim.hooks.lost_facts import measure_lost
-        from brim.hooks.turns import note_turn
-
         attempt(note_turn, call, workspace)
         attempt(measure_lost, call, workspace)
     told = attempt(lambda call, workspace: told_at_start(call, workspace, how), call, workspace)
@@ -100,9 +106,6 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
 
     It is also the first chance to warn after a turn that was interrupted.
     """
-    from brim.hooks.attention import project_note
-    from brim.hooks.rules import forget_held, tell_now
-    from brim.hooks.scratchpad import journal_prompt
 
     if call.human and call.session:
         forget_held(call, workspace)
@@ -120,11 +123,8 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
 def _keep_correction(call: HookCall, workspace: HookWorkspace) -> None:
     if len(call.prompt) > LONGEST_CORRECTION or call.sub_agent:
         return
-    from brim.behaviors.corrections import is_correction
 
     if is_correction(call.prompt):
-        from brim.hooks.corrections import keep_correction
-
         keep_correction(call, workspace)
 
 
@@ -139,10 +139,6 @@ def before_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     is about can be held back once, so that it is known before: the setting ``hooks.gate``. So can one that goes round
     in circles: ``hooks.loops``.
     """
-    from brim.hooks.blocks import hold_block
-    from brim.hooks.gate import spend_gate
-    from brim.hooks.loops import hold_loop
-    from brim.hooks.rules import note_repeated, tell_now
 
     spending = attempt(spend_gate, call, workspace)
     if spending.deny:
@@ -166,16 +162,12 @@ def after_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     """
     told = NOTHING
     if call.agent == "gemini":  # the others are told before the call
-        from brim.hooks.rules import tell_now
-
         told = attempt(_told_late, call, workspace)
         now = attempt(lambda call, workspace: tell_now(call, workspace, of_call=True), call, workspace, again=True)
         told = joined(told, now)
     if workspace.only_injects or not call.session:
         return told
     if call.event == "tool_failed" or call.error or call.tool_kind in ("write", "edit"):
-        from brim.hooks.scratchpad import journal_tool
-
         attempt(journal_tool, call, workspace)
     if call.event == "tool_failed" and not call.interrupted:
         attempt(_look_back, call, workspace)
@@ -187,8 +179,6 @@ def _look_back(call: HookCall, workspace: HookWorkspace) -> None:
     failed = state.kept_number(_FAILED) + 1
     state.keep(_FAILED, failed % FAILURES)
     if failed >= FAILURES and not call.sub_agent:
-        from brim.hooks.turns import note_turn
-
         note_turn(call, workspace)
 
 
@@ -198,19 +188,14 @@ def _look_back(call: HookCall, workspace: HookWorkspace) -> None:
 def before_compact(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Return what the summarizer is told."""
     if call.agent == "gemini":  # this comes before every request, whether anything is compacted or not
-        from brim.hooks.fullness import COMPRESSING
-
         workspace.state(call.session).keep(COMPRESSING, True)
         return NOTHING
-    from brim.hooks.lost_facts import instruct
 
     return attempt(instruct, call, workspace)
 
 
 def after_compact(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Find out what the summary lost; the agent gets it back with the next prompt or tool."""
-    from brim.hooks.fullness import open_context_latches
-    from brim.hooks.lost_facts import measure_lost
 
     attempt(open_context_latches, call, workspace)
     return attempt(measure_lost, call, workspace)
@@ -221,15 +206,12 @@ def after_compact(call: HookCall, workspace: HookWorkspace) -> Answer:
 
 def ending(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Settle what a turn, sub-agent or session cost, and journal what it left."""
-    from brim.hooks.endings import end
 
     return end(call, workspace)
 
 
 def model_call(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Keep how full the window was, where the agent says so; there is nothing to say between two requests."""
-    from brim.hooks.fullness import see_compression
-    from brim.hooks.readings import remember_reported
 
     remember_reported(call, workspace)
     seen = workspace.state(call.session).usage if call.session and not call.sub_agent else None
@@ -246,8 +228,6 @@ def _warn_meanwhile(call: HookCall, workspace: HookWorkspace) -> Answer | None:
 
     Only if there is a limit, or much was written since the last look.
     """
-    from brim.hooks.fullness import context_note, is_look_due
-    from brim.hooks.gate import forget_refusals, may_be_limited
 
     if call.event == "prompt" and call.human:
         forget_refusals(call, workspace)
@@ -257,11 +237,9 @@ def _warn_meanwhile(call: HookCall, workspace: HookWorkspace) -> Answer | None:
 
 
 def _cost_if_limited(call: HookCall, workspace: HookWorkspace) -> Answer | None:
-    from brim.hooks.gate import limits_of
 
     if not limits_of(call, workspace):
         return None
-    from brim.hooks.settlement import cost_note, limits_reached
 
     return joined(attempt(cost_note, call, workspace), attempt(limits_reached, call, workspace))
 

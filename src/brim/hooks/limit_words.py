@@ -6,19 +6,16 @@ A person's own command (the setting ``notify``) is run as well.
 from __future__ import annotations
 
 import os
+import subprocess
 import time
+from collections.abc import Mapping
+from shlex import quote
 
+from brim.hooks.state import HookWorkspace
 from brim.spend.limits import ASKED, OPEN, STOPPED, WRAPPING_UP
-from brim.spend.periods import EVERYWHERE, PERCENT, USD, Ceiling, out_of, window_name
+from brim.spend.periods import EVERYWHERE, PERCENT, USD, Allowance, Ceiling, out_of, window_name
+from brim.store.books import Scope
 from brim.store.project import name_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from brim.hooks.state import HookWorkspace
-    from brim.spend.periods import Allowance
-    from brim.store.books import Scope
 
 HELD = "Held by your user's limit."
 """How a refusal begins."""
@@ -76,8 +73,6 @@ def notify(command: str | None, text: str, *, reached: bool, environ: Mapping[st
         return
     about = {**environ, "BRIM_TEXT": text, "BRIM_NOTICE": "limit" if reached else "warning"}
     if not hasattr(os, "posix_spawn"):
-        import subprocess
-
         subprocess.Popen(command, shell=True, env=about, stdin=subprocess.DEVNULL)  # noqa: S602 - the person's own
         return
     null = os.open(os.devnull, os.O_RDWR)
@@ -95,8 +90,6 @@ def _whose(scope: str, workspace: HookWorkspace) -> str:
     if scope == workspace.ledger_scope == name_of(workspace.place) and workspace.user_database is not None:
         named = "SELECT count(*) FROM spend_projects WHERE scope GLOB ? || '-????????'"
         if workspace.user_database.row(named, (scope,))[0]:
-            from shlex import quote
-
             return quote(workspace.place)
     return scope
 

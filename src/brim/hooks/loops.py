@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
+from brim.hooks.event import Answer, HookCall
+from brim.hooks.state import HookWorkspace
 from brim.hooks.transcript import tail_bytes
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from brim.hooks.event import Answer, HookCall
-    from brim.hooks.state import HookWorkspace
     from brim.hooks.tries import Loop
 
 TAIL = 1 << 20
@@ -44,7 +42,6 @@ def hold_loop(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     loop = find_loop(call, number)
     if loop is None:
         return None
-    from brim.hooks.event import Answer
     from brim.hooks.tries import HELD
 
     if not workspace.state(call.session).tell_once(f"loop {loop.key} {loop.goes_on}"):

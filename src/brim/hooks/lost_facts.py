@@ -8,23 +8,24 @@ tool printed is never passed on here: it would be followed as an instruction.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Sequence
 
 from brim.errors import StoreError
-from brim.hooks.event import Answer
+from brim.files import sha256_hex
+from brim.hooks.event import Answer, HookCall
 from brim.hooks.scratchpad import writer_of
+from brim.hooks.state import HookWorkspace, log
+from brim.hooks.transcript import FORMATS, size_of, whole_lines
 from brim.hooks.turns import write_turn
-from brim.scratch.facts import measure
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from brim.hooks.event import HookCall
-    from brim.hooks.state import HookWorkspace
-    from brim.scratch.entries import Entry
-    from brim.scratch.facts import Measured
-    from brim.scratch.inventory import Inventory
-
+from brim.scratch.entries import Entry, View
+from brim.scratch.facts import Measured, measure
+from brim.scratch.index import sentence
+from brim.scratch.inventory import Inventory, is_set_up, told_in
+from brim.scratch.quotes import code, masked_line, one_line, shortened
+from brim.store.events import Event, add_event
+from brim.tracking.events import Message
+from brim.tracking.readers import AnyReader
+from brim.tracking.readers.stream import Feed
 
 # Before it: instructions ------------------------------------------------------------------------------------------
 
@@ -41,8 +42,6 @@ def instruct(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     try:
         writer = write_turn(call, workspace)
     except StoreError as error:  # what was written before still counts
-        from brim.hooks.state import log
-
         log(workspace.environ, f"{call.name} {call.agent}: {error}")
         writer = writer_of(call, workspace)
     if writer is None:
@@ -56,10 +55,6 @@ def build_instructions(entries: Iterable[Entry], scratch_path: str, *, session: 
 
     What doesn't fit is left out, the oldest first, except the first thing that the person asked: that is the task.
     """
-    from brim.scratch.entries import View
-    from brim.scratch.index import sentence
-    from brim.scratch.inventory import is_set_up
-    from brim.scratch.quotes import code, one_line, shortened
 
     view = View(entry for entry in entries if entry.session in ("", session))
     said = [
@@ -138,7 +133,6 @@ def measure_lost(call: HookCall, workspace: HookWorkspace) -> None:
 
 def _is_new(summary: str, call: HookCall, workspace: HookWorkspace) -> bool:
     """Whether *summary* isn't the last one: a window that shrinks without one shows the old one again."""
-    from brim.files import sha256_hex
 
     state, mark = workspace.state(call.session), sha256_hex(summary.encode("utf-8", "replace"))[:16]
     if call.agent == "gemini" and state.kept(_MEASURED) == mark:
@@ -149,11 +143,6 @@ def _is_new(summary: str, call: HookCall, workspace: HookWorkspace) -> bool:
 
 def last_window(call: HookCall, root: str) -> tuple[Inventory, str]:
     """Return what the end of the transcript shows of the window, and the summary if only the transcript has it."""
-    from brim.hooks.transcript import FORMATS, size_of, whole_lines
-    from brim.scratch.inventory import Inventory
-    from brim.tracking.events import Message
-    from brim.tracking.readers import AnyReader
-    from brim.tracking.readers.stream import Feed
 
     window, summary = Inventory(root), ""
     reader = AnyReader(FORMATS[call.agent])
@@ -170,9 +159,6 @@ def last_window(call: HookCall, root: str) -> tuple[Inventory, str]:
 
 def add_entries(window: Inventory, entries: Iterable[Entry], session: str) -> None:
     """Add to *window* what the journal has of the *session*: also what was before the transcript's end."""
-    from brim.scratch.entries import View
-    from brim.scratch.index import sentence
-    from brim.scratch.inventory import told_in
 
     view = View(entry for entry in entries if entry.session in ("", session))
     for entry in view.of("human"):
@@ -194,7 +180,6 @@ def given_back(measured: Measured, scratch_path: str) -> str:
     """
     if not measured.lost:
         return ""
-    from brim.scratch.quotes import code, masked_line
 
     where = f"; {scratch_path} has more" if scratch_path else ""
     lost, order = set(measured.lost), {"decision": 0, "number": 2}
@@ -210,7 +195,6 @@ def given_back(measured: Measured, scratch_path: str) -> str:
 
 def _note(call: HookCall, workspace: HookWorkspace, measured: Measured) -> None:
     """Record what was lost, for statistics: numbers by kind, and the texts, masked like everything that is stored."""
-    from brim.store.events import Event, add_event
 
     database = workspace.user_database
     if database is None or database.readonly:

@@ -11,18 +11,17 @@ One shared word says little: "Never log secrets" has nothing to do with ``git lo
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 
+from brim.behaviors.behavior import Behavior
 from brim.behaviors.tasks import language_of
 from brim.behaviors.when import matches
-from brim.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from brim.behaviors.behavior import Behavior
-    from brim.hooks.event import HookCall
-    from brim.scratch.dead_ends.commands import Part
+from brim.hooks.event import HookCall
+from brim.hooks.rules import command_of, files_of, patch_of
+from brim.record import Value
+from brim.scratch.dead_ends.commands import Part, parts, writes
+from brim.tracking.readers.codex import edits
 
 _AGAINST = (
     r"(?i)\b(?:never|(?:do|does|must|may|can|should|shall|will)\s+not|cannot|not|\w+n['’]t|no|avoid|stop|instead\s+of"
@@ -65,7 +64,8 @@ _CHANGERS = ("rm", "mv", "cp", "touch", "truncate", "rmdir", "unlink", "rsync", 
 _PROSE = ("markdown", "text", "rst", "restructuredtext")
 
 
-class Doing(Record):
+@dataclass(frozen=True)
+class Doing(Value):
     """What a call would do: the files it changes, what it writes there, and the commands it runs."""
 
     files: tuple[str, ...] = ()
@@ -80,14 +80,11 @@ class Doing(Record):
     @classmethod
     def of(cls, call: HookCall) -> Doing:
         """Return what *call* would do."""
-        from brim.hooks.rules import command_of, files_of, patch_of
 
         if command := command_of(call):
             return cls._of_command(command)
         given = [call.input]
         if patch := patch_of(call):
-            from brim.tracking.readers.codex import edits
-
             given = [file for _, file in edits(patch)]
         elif isinstance(several := call.input.get("edits"), list):
             given = [each for each in several if isinstance(each, dict)]
@@ -99,7 +96,6 @@ class Doing(Record):
 
     @classmethod
     def _of_command(cls, command: str) -> Doing:
-        from brim.scratch.dead_ends.commands import parts, writes
 
         found = parts(command)
         touched, staged = writes(found), list[str]()

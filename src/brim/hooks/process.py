@@ -6,19 +6,21 @@ failure for a *no*. What goes wrong is one line in the log.
 
 from __future__ import annotations
 
+import gc
+import json
 import os
+import signal
 import sys
 import time
+from collections.abc import Callable, Mapping, Sequence
+from threading import Timer
+from typing import Any
 
 from brim.config.places import user_folder, without_bad_home
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
-
-    from brim.hooks.event import Answer, HookCall
-    from brim.hooks.state import HookWorkspace
+from brim.hooks.client import client_of, without_half_characters
+from brim.hooks.event import NOTHING, Answer, HookCall, joined
+from brim.hooks.state import LEFT_OUT, HookWorkspace, log
+from brim.workspace import working_folder
 
 SECONDS = 0.9
 """For everything; together with Python's start it stays within one second."""
@@ -57,8 +59,6 @@ def main(
         try:
             text = _answer_in_time(given, stdin, environ, ending=process)
         except BaseException as error:
-            from brim.hooks.state import log
-
             called = " ".join(str(each)[:60] for each in given[:2])
             why = "took too long" if isinstance(error, TimeUp) else f"{type(error).__name__}: {error}"
             log(environ, f"{called}: nothing was answered: {why}")
@@ -86,10 +86,7 @@ def status_line() -> None:
 
 def run_hook(call: HookCall, environ: Mapping[str, str], *, now: float, ending: bool = False) -> Answer:
     """Return what brim has to say to *call*; raises what goes wrong. *ending* is as in ``Workspace``."""
-    from brim.hooks.event import NOTHING, joined
     from brim.hooks.handlers import HANDLERS
-    from brim.hooks.state import HookWorkspace
-    from brim.workspace import working_folder
 
     handle = HANDLERS.get(call.event)
     if handle is None:
@@ -121,7 +118,6 @@ def attempt(
     One part that fails doesn't take the others with it. That includes the part during which the time ends: what was
     told before it is noted as told, so it must be said.
     """
-    from brim.hooks.event import NOTHING
 
     if workspace.is_late:
         return NOTHING
@@ -133,7 +129,6 @@ def attempt(
         what = f"{type(error).__name__}: {error}"
         if again and workspace.leave_out_project(str(error)):
             return attempt(part, call, workspace)
-    from brim.hooks.state import log
 
     log(workspace.environ, f"{call.name or call.event} {call.agent}: {what}")
     return NOTHING
@@ -141,7 +136,6 @@ def attempt(
 
 def problem_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     """Return what the human is told, once a session, about files that can't be read; the status line says it too."""
-    from brim.hooks.state import LEFT_OUT, log
 
     is_out = "project" in workspace.problems
     if call.session and "scopes" in vars(workspace) and workspace.state(call.session).told(LEFT_OUT) is not is_out:
@@ -149,7 +143,6 @@ def problem_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
         state.tell_once(LEFT_OUT) if is_out else state.open_latch(LEFT_OUT)
     if not workspace.problems or call.event not in NOTED:
         return None
-    from brim.hooks.event import Answer
 
     ends = {"project": f"agents go on without this project ({workspace.project})", "user": "this is left out"}
     lines = [f"{problem[:300]}; {ends[scope]}: see 'brim doctor'" for scope, problem in workspace.problems.items()]
@@ -194,7 +187,6 @@ def answer_to(
     event: str, agent: str, data: object, environ: Mapping[str, str], *, now: float, ending: bool = False
 ) -> str:
     """Return what *agent* is told at its own *event*, in its format; empty for nothing. Raises what goes wrong."""
-    from brim.hooks.client import client_of
 
     if not isinstance(data, dict):
         raise ValueError("the input isn't a JSON object")
@@ -210,7 +202,6 @@ def answer_to(
 
 def _answer_in_time(argv: Sequence[str], stdin: Any, environ: Mapping[str, str], *, ending: bool) -> str:
     """Return the answer; raises ``TimeUp`` when the time is over, where signals allow it."""
-    import signal
 
     def ring(*_: object) -> None:
         raise TimeUp
@@ -219,8 +210,6 @@ def _answer_in_time(argv: Sequence[str], stdin: Any, environ: Mapping[str, str],
         before, timer = signal.signal(signal.SIGALRM, ring), signal.setitimer(signal.ITIMER_REAL, SECONDS)
     except AttributeError:  # Windows has no timer that interrupts: the process ends with nothing said
         if ending:
-            from threading import Timer
-
             Timer(SECONDS, _give_up, (argv, environ)).start()
         return _answer(argv, stdin, environ, ending=ending)
     except ValueError:  # not the main thread
@@ -235,7 +224,6 @@ def _answer_in_time(argv: Sequence[str], stdin: Any, environ: Mapping[str, str],
 
 def _give_up(argv: Sequence[str], environ: Mapping[str, str]) -> None:
     """End the process from another thread."""
-    from brim.hooks.state import log
 
     log(environ, f"{' '.join(argv[:2])[:120]}: nothing was answered: took too long")
     os._exit(0)
@@ -248,7 +236,6 @@ def _answer(argv: Sequence[str], stdin: Any, environ: Mapping[str, str], *, endi
         raise ValueError("a hook is called with EVENT and AGENT")
     if len(argv) > 2:  # how much it does: ``brim init --hooks``
         environ = {**environ, "BRIM_HOOKS": argv[2]}
-    import json
 
     found = (sys.stdin.buffer if stdin is None else stdin).read(LARGEST + 1)
     if len(found) > LARGEST:
@@ -256,14 +243,11 @@ def _answer(argv: Sequence[str], stdin: Any, environ: Mapping[str, str], *, endi
     text = found.decode("utf-8", "replace") if isinstance(found, bytes) else str(found)
     data = json.loads(text)
     if "\\ud" in text or "\\uD" in text:  # perhaps half of a character that was cut in two
-        from brim.hooks.client import without_half_characters
-
         data = without_half_characters(data)
     return answer_to(argv[0], argv[1], data, environ, now=time.time(), ending=ending)
 
 
 def _prepare_process() -> None:
-    import gc
 
     gc.disable()  # the process ends before there is anything to collect
     for number in (0, 1, 2):  # a closed standard stream: the next file that is opened would get its number

@@ -7,16 +7,12 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 
 from brim.behaviors.programs import WRAPPERS
 from brim.behaviors.shell import SHELLS
 from brim.config.places import home_folder
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from brim.hooks.state import HookWorkspace
+from brim.hooks.state import HookWorkspace
 
 USER_FILES = {
     "claude": ("CLAUDE_CONFIG_DIR", ".claude", "settings.json"),

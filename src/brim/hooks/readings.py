@@ -6,13 +6,16 @@ transcript that was written to since then is newer.
 
 from __future__ import annotations
 
-from brim.hooks.state import UsageSeen
-from brim.hooks.transcript import stat_of, tail_lines
+from dataclasses import replace
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from brim.hooks.event import HookCall
-    from brim.hooks.state import HookWorkspace
+from brim.hooks.event import HookCall
+from brim.hooks.state import HookWorkspace, UsageSeen
+from brim.hooks.transcript import stat_of, tail_lines
+from brim.models.light import lookup
+from brim.tracking.events import Usage
+from brim.tracking.readers.claude import report_in
+from brim.tracking.readers.fields import count, flag, mapping, text
+from brim.tracking.readers.stream import parsed_line
 
 LATE = 2.0
 """Seconds that the status line may be behind the transcript's last line and still describe the same request."""
@@ -33,12 +36,11 @@ def usage_now(call: HookCall, workspace: HookWorkspace) -> UsageSeen | None:
     cached = cached or seen
     model = seen.model or call.model or cached.model
     window = seen.window or (cached.window if cached.model in ("", model) else 0)
-    return seen.replace(window=workspace.config["context.window"] or window or known_window(model), model=model)
+    return replace(seen, window=workspace.config["context.window"] or window or known_window(model), model=model)
 
 
 def remember_reported(call: HookCall, workspace: HookWorkspace) -> None:
     """Keep what the agent reported with *call* itself, as Gemini CLI does after each request."""
-    from brim.tracking.readers.fields import count
 
     tokens = count(call.data, "llm_response", "usageMetadata", "promptTokenCount")
     if not tokens or call.sub_agent:
@@ -51,7 +53,6 @@ def remember_reported(call: HookCall, workspace: HookWorkspace) -> None:
 
 def known_window(model: str) -> int:
     """Return the window of a model in the table, else 0: a warning from a guess would be a false one."""
-    from brim.models.light import lookup
 
     found = lookup(model)
     return found.context_window if found.resolved else 0
@@ -76,10 +77,6 @@ def from_transcript(path: str, *, agent: str, now: float) -> UsageSeen | None:
 
 
 def _claude(line: bytes) -> _Found | None:
-    from brim.tracking.events import Usage
-    from brim.tracking.readers.claude import report_in
-    from brim.tracking.readers.fields import count, flag, mapping, text
-    from brim.tracking.readers.stream import parsed_line
 
     if b"compact_boundary" in line:
         data = parsed_line(line)
@@ -92,8 +89,6 @@ def _claude(line: bytes) -> _Found | None:
 
 
 def _codex(line: bytes) -> _Found | None:
-    from brim.tracking.readers.fields import count, mapping, text
-    from brim.tracking.readers.stream import parsed_line
 
     if b'"token_count"' not in line and b'"compacted"' not in line and b'"turn_context"' not in line:
         return None
@@ -110,8 +105,6 @@ def _codex(line: bytes) -> _Found | None:
 
 
 def _gemini(line: bytes) -> _Found | None:
-    from brim.tracking.readers.fields import count, text
-    from brim.tracking.readers.stream import parsed_line
 
     data = parsed_line(line) if b'"tokens"' in line else None
     tokens = count(data, "tokens", "input") if text(data, "type") == "gemini" else 0

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from shlex import quote
 
+from brim.activation.context import Context
+from brim.behaviors.behavior import Behavior
 from brim.behaviors.blocks import commands_of, refused_command, refused_path, refused_tool
 from brim.config.places import home_folder
 from brim.errors import StoreError
+from brim.hooks.blocks import Pending
 from brim.hooks.event import Answer
 from brim.hooks.protection import changing_command, is_protected, loosening_command
 from brim.hooks.state import log
 from brim.store.events import Event
 from brim.store.trust import ONCE, OWN, SESSION, is_allowed, use_up
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from brim.behaviors.behavior import Behavior
-    from brim.hooks.blocks import Pending
 
 LONGEST, SHOWN = 2_000, 200
 """Characters of a rule that are quoted, and of a call that are shown or kept."""
@@ -75,12 +74,10 @@ def _in_force(pending: Pending, scope: str, id: str) -> Behavior | None:
     if rule is None:
         return None
     if any(key in _PLACES for key, _ in rule.when.conditions):
-        from brim.activation.context import Context
-
         contradicted = rule.when.match(Context(**workspace.surroundings).facts).contradicted
         if not set(_PLACES).isdisjoint(contradicted):
             return None
-    return rule.replace(scope=scope)
+    return replace(rule, scope=scope)
 
 
 class Blocked:

@@ -6,29 +6,24 @@ happened in the turn is taken from the transcript, as far as the end of the turn
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
 from brim.activation.context import Context
 from brim.activation.relevance import INFERRED, facts_filed
-from brim.behaviors.behavior import Status
+from brim.behaviors.behavior import Behavior, Status
 from brim.behaviors.tasks import programs_of, tasks_of
 from brim.behaviors.when import EDITING
-from brim.hooks.event import Answer
+from brim.hooks.event import Answer, HookCall
 from brim.hooks.gate import limits_of, spent_of
 from brim.hooks.rules import DYNAMIC, size
+from brim.hooks.state import HookWorkspace
 from brim.injection.text import text_of
 from brim.injection.tiers import Tier
-from brim.record import Record
-from brim.tracking.events import Message, ToolCall, ToolResult
+from brim.record import Value
+from brim.store.scopes import Scopes
+from brim.tracking.events import Event, Message, ToolCall, ToolResult
 from brim.tracking.readers.tools import command_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from brim.behaviors.behavior import Behavior
-    from brim.hooks.event import HookCall
-    from brim.hooks.state import HookWorkspace
-    from brim.store.scopes import Scopes
-    from brim.tracking.events import Event
 
 HEAD = "Before you finish: these rules are for every change, and no such command has succeeded since your last edit.\n"
 """What stands above the rules."""
@@ -37,7 +32,8 @@ _REMINDED = "reminded"
 """Kept for a session: the prompt that was reminded of last."""
 
 
-class Turn(Record):
+@dataclass(frozen=True)
+class Turn(Value):
     """What happened since a person's last prompt."""
 
     prompt: str = ""
@@ -60,10 +56,10 @@ def turn_of(events: Iterable[Event]) -> Turn:
         elif isinstance(event, ToolResult) and (call := open_calls.pop(event.id, None)) and not event.error:
             if call.tool in ("edit", "write"):
                 path = str(call.input.get("file_path") or call.input.get("notebook_path") or "")
-                turn = turn.replace(files=(*turn.files, path), commands=())
+                turn = replace(turn, files=(*turn.files, path), commands=())
             elif call.tool == "shell":
                 command = command_line(call.input.get("command") or call.input.get("cmd"))
-                turn = turn.replace(commands=(*turn.commands, command))
+                turn = replace(turn, commands=(*turn.commands, command))
     return turn
 
 

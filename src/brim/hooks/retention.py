@@ -8,19 +8,28 @@ have heard, how far they were counted, single requests) are removed where new on
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 
 from brim.config.retention import COPIES, DAY, SESSIONS, UNFINISHED
 from brim.errors import BrimError
 from brim.files import locked, unfinished
-from brim.hooks.state import FOLDER, old_files
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from brim.hooks.state import HookWorkspace
+from brim.hooks.state import FOLDER, HookWorkspace, old_files
+from brim.scratch.folder import (
+    LOCK,
+    NAME,
+    check_folder,
+    is_live,
+    keep_journals,
+    old_journals,
+    owner_of,
+    remove_ours,
+    session_folders,
+)
+from brim.store.database import open_database
+from brim.store.events import RECENT
+from brim.store.trust import is_trusted, trusted_projects
 
 TIDIED = "tidied"
 """The file whose time says when this was last done; no session's file has its name."""
@@ -86,7 +95,6 @@ def _removals(workspace: HookWorkspace) -> Iterator[Callable[[], None]]:
 
 def _trusted(home: str) -> list[str]:
     """Return the projects that the user trusts; none if that can't be read."""
-    from brim.store.trust import is_trusted, trusted_projects
 
     with suppress(BrimError):
         return [project for project in trusted_projects(home) if is_trusted(project, home)]
@@ -105,7 +113,6 @@ def _age(path: str, now: float) -> float:
 
 def _remove_journals(home: str, now: float) -> None:
     """Remove journals of memory that was removed a while ago."""
-    from brim.scratch.folder import old_journals
 
     _unlink(old_journals(os.path.join(home, "scratch"), now=now))
 
@@ -120,8 +127,6 @@ def _remove_files(folder: str, now: float) -> None:
 
 def _remove_rows(path: str, days: int | None, now: float) -> None:
     """Remove from the database *path* when rules were told, *days* ago or earlier, and permissions that ended."""
-    from brim.store.database import open_database
-    from brim.store.events import RECENT
 
     database = open_database(path, create=False, timeout=BUSY)
     try:
@@ -137,7 +142,6 @@ def _remove_rows(path: str, days: int | None, now: float) -> None:
 
 def _remove_memory(project: str, days: int, workspace: HookWorkspace) -> None:
     """Remove the memory of sessions of *project* that ended. Its journal goes to the user's folder for a while."""
-    from brim.scratch.folder import LOCK, NAME, check_folder, keep_journals, remove_ours, session_folders
 
     root = os.path.join(project, NAME)
     if not os.path.lexists(root) or not check_folder(root, workspace.secret):
@@ -155,7 +159,6 @@ def _remove_memory(project: str, days: int, workspace: HookWorkspace) -> None:
 
 def _is_over(folder: str, days: int, now: float) -> bool:
     """Whether the session of *folder* was last seen more than *days* ago."""
-    from brim.scratch.folder import is_live, owner_of
 
     journal = os.path.join(folder, "journal.jsonl")
     if not os.path.exists(journal) or is_live(owner_of(folder), now=now):

@@ -8,21 +8,19 @@ charged and noted in one transaction, so simultaneous hooks never tell more than
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 
 from brim.activation.context import Context
+from brim.behaviors.tasks import language_of
 from brim.errors import StoreError
 from brim.hooks.client import client_of
-from brim.hooks.event import NOTHING, Answer
+from brim.hooks.event import NOTHING, Answer, HookCall
 from brim.hooks.process import attempt
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from brim.hooks.event import HookCall
-    from brim.hooks.state import HookWorkspace
-    from brim.injection.session import Session
-    from brim.store.hook_planner import HookPlanner
+from brim.hooks.state import HookWorkspace
+from brim.injection.session import Session
+from brim.store.hook_planner import HookPlanner
+from brim.store.loaded import loaded_rules
+from brim.tracking.readers.tools import command_line
 
 START = "token_budget.default"
 DYNAMIC = "token_budget.dynamic_context"
@@ -109,7 +107,6 @@ def _charged_at_start(
 
 def _read_already(call: HookCall, workspace: HookWorkspace) -> set[str]:
     """Return the rules that stand in files that the agent loads on its own when a session starts."""
-    from brim.store.loaded import loaded_rules
 
     return loaded_rules(workspace.scopes, call.agent, call.cwd or workspace.cwd)
 
@@ -171,7 +168,6 @@ def _planner(
     leave: Collection[str] = (),
     read: Collection[str] = (),
 ) -> HookPlanner:
-    from brim.store.hook_planner import HookPlanner
 
     return HookPlanner(
         workspace.scopes,
@@ -298,7 +294,6 @@ def _lost_alone(call: HookCall, workspace: HookWorkspace, dynamic: int | None, r
     """
     if not workspace.state(call.session).lost:
         return NOTHING
-    from brim.injection.session import Session
 
     session = Session(**workspace.config.yours.section("session"))
     budget = session.budget(dynamic)
@@ -425,8 +420,6 @@ def files_of(call: HookCall) -> list[str]:
         return []
     found = [each for key in PATHS for each in _texts(given.get(key))]
     if call.tool_kind == "search":
-        from brim.behaviors.tasks import language_of
-
         patterns = [*_texts(given.get("glob")), *(_texts(given.get("pattern")) if "glob" in call.tool.lower() else ())]
         found = [each for each in [*patterns, *found] if language_of(each)]
     return list(dict.fromkeys(found))[:MOST_FILES]
@@ -436,7 +429,6 @@ def command_of(call: HookCall) -> str:
     """Return the shell command of a call; empty if it has none, or only applies a patch."""
     if call.tool_kind != "shell" or patch_of(call):
         return ""
-    from brim.tracking.readers.tools import command_line
 
     return command_line(call.input.get("command") or call.input.get("cmd"))
 

@@ -11,19 +11,20 @@ from __future__ import annotations
 
 import json
 import os
+from typing import Any
 
 from brim.errors import BrimError, StoreError
 from brim.files import locked
+from brim.hooks.event import HookCall
+from brim.hooks.state import HookWorkspace
+from brim.scratch.calls import Calls
+from brim.scratch.entries import Entry, draft
+from brim.scratch.folder import LOCK, make_folder, own, place_of
+from brim.scratch.index import NAME as INDEX
+from brim.scratch.quotes import encodable
+from brim.scratch.writer import ScratchWriter
+from brim.tracking.events import ToolCall, ToolResult
 from brim.workspace import without_controls
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from brim.hooks.event import HookCall
-    from brim.hooks.state import HookWorkspace
-    from brim.scratch.entries import Entry
-    from brim.scratch.writer import ScratchWriter
 
 PATIENCE = 0.4
 """Seconds that a hook waits for another writer of the journal: many sessions may share a project."""
@@ -55,7 +56,6 @@ def writer_of(call: HookCall, workspace: HookWorkspace) -> ScratchWriter | None:
     """Return the writer of this session's scratch files, None if it may have none."""
     if scratch_root(call, workspace, anew=True) is None or workspace.project is None:
         return None
-    from brim.scratch.writer import ScratchWriter
 
     secret = workspace.secret
     return ScratchWriter(
@@ -71,8 +71,6 @@ def journal_prompt(call: HookCall, workspace: HookWorkspace) -> None:
     is_said = call.human and not call.sub_agent and call.prompt.strip()
     root = scratch_root(call, workspace) if is_said else None
     if root is not None:
-        from brim.scratch.entries import draft
-
         _append(root, call, workspace, [draft("human", call.prompt, session=call.session, time=workspace.now)])
 
 
@@ -86,8 +84,6 @@ def journal_tool(call: HookCall, workspace: HookWorkspace) -> None:
 
 
 def _entries(call: HookCall, workspace: HookWorkspace, *, failed: bool) -> list[Entry]:
-    from brim.scratch.calls import Calls
-    from brim.tracking.events import ToolCall, ToolResult
 
     calls = Calls()
     where: Any = {"id": call.call_id, "session": call.session, "time": workspace.now}
@@ -101,7 +97,6 @@ def _entries(call: HookCall, workspace: HookWorkspace, *, failed: bool) -> list[
 
 def _append(root: str, call: HookCall, workspace: HookWorkspace, entries: list[Entry]) -> None:
     """Add those of *entries* that this session's journal doesn't hold, in one write."""
-    from brim.scratch.folder import LOCK, make_folder, own, place_of
     from brim.scratch.journal import NAME, Journal
 
     secret = workspace.secret
@@ -118,8 +113,6 @@ def _append(root: str, call: HookCall, workspace: HookWorkspace, entries: list[E
 def _needle(session: str, entries: list[Entry]) -> bytes:
     """Return what every line of the journal holds that may say the same as one of *entries*."""
     if any(entry.id or entry.kind == "artifact" for entry in entries):
-        from brim.scratch.quotes import encodable
-
         return encodable(json.dumps(session, ensure_ascii=False)).encode()
     return b"\n"  # what a person says twice was said twice: no line is like it
 
@@ -157,7 +150,6 @@ def scratch_file(call: HookCall, workspace: HookWorkspace) -> str | None:
     if workspace.project is None or not call.session:
         return None
     from brim.scratch.folder import NAME, check_folder, owner_of, place_of
-    from brim.scratch.index import NAME as INDEX
 
     root = os.path.join(workspace.project, NAME)
     try:

@@ -11,33 +11,30 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from brim.config.retention import SESSIONS
 from brim.errors import InputError, StoreError
 from brim.files import locked
-from brim.hooks.event import Answer
+from brim.hooks.event import Answer, HookCall
 from brim.hooks.gate import agent_scope, default_limit, limit_latch, limits_of, payer_place, session_scope, spent_of
-from brim.hooks.state import FOLDER, file_id
+from brim.hooks.limit_words import limit_note, notify, status
+from brim.hooks.state import FOLDER, HookWorkspace, file_id
 from brim.hooks.transcript import FORMATS, size_of, whole_lines
-from brim.record import Record
+from brim.record import Value
 from brim.spend.account import Account
-from brim.spend.ledger import SETTLED
+from brim.spend.ledger import SETTLED, Reservation
+from brim.spend.money import PriceList
+from brim.spend.periods import Allowance
+from brim.store.books import Scope
+from brim.store.database import Database
+from brim.store.ledger import SqliteLedger
+from brim.store.project import branch as branch_of
 from brim.tracking.events import RunTotal, Usage
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from brim.hooks.event import HookCall
-    from brim.hooks.state import HookWorkspace
-    from brim.spend.ledger import Reservation
-    from brim.spend.money import PriceList
-    from brim.spend.periods import Allowance
-    from brim.store.books import Scope
-    from brim.store.database import Database
-    from brim.store.ledger import SqliteLedger
-    from brim.tracking.notices import Notice
-    from brim.tracking.readers import AnyReader
+from brim.tracking.notices import COST_LIMIT, COST_WARNING, Notice
+from brim.tracking.readers import AnyReader
+from brim.tracking.readers.stream import parsed_line, subagent_files
 
 UNATTRIBUTED = "unattributed:"
 """The beginning of the id of what no line shows; the session follows."""
@@ -102,9 +99,6 @@ def _settle(call: HookCall, workspace: HookWorkspace, database: Database) -> tup
             with database.writing():
                 save_account(database, id, account, now=workspace.now)
         return [], []
-    from brim.spend.money import PriceList
-    from brim.store.ledger import SqliteLedger
-    from brim.store.project import branch as branch_of
 
     notices: list[Notice] = []
     ledger = SqliteLedger(database, warn=workspace.config["spend.warn"], clock=lambda: workspace.now)
@@ -125,7 +119,8 @@ def _settle(call: HookCall, workspace: HookWorkspace, database: Database) -> tup
     return notices, [] if account.reported else batch.unpriced
 
 
-class _Batch(Record):
+@dataclass(frozen=True)
+class _Batch(Value):
     """One batch of reports on its way into the ledger, inside one transaction."""
 
     call: HookCall
@@ -248,7 +243,6 @@ def new_reports(call: HookCall, account: Account, *, recorded: int = 0) -> Itera
     may mean something only after others. What lies before byte *recorded* is in the ledger: it is read however long
     it takes.
     """
-    from brim.tracking.readers import AnyReader
 
     until, count = time.monotonic() + SECONDS, 0
     reader = AnyReader(FORMATS[call.agent])
@@ -270,7 +264,6 @@ def new_reports(call: HookCall, account: Account, *, recorded: int = 0) -> Itera
 
 def _reports(reader: AnyReader, agent: str, start: int, data: bytes) -> Iterator[Usage | RunTotal]:
     """Yield the reports in *data*; a line without a word about tokens isn't parsed."""
-    from brim.tracking.readers.stream import parsed_line
 
     at, needles = start, [needle for needle in _NEEDLES[agent] if needle in data]
     for line in data.split(b"\n") if needles else ():
@@ -287,7 +280,6 @@ def _files(call: HookCall) -> list[tuple[str, str]]:
     folder = os.path.join(call.transcript.removesuffix(".jsonl"), "subagents")
     if call.agent != "claude" or not os.path.isdir(folder):
         return [own]
-    from brim.tracking.readers.stream import subagent_files
 
     return [*subagent_files(call.transcript), own]
 
@@ -300,7 +292,6 @@ def cost_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     notices, unpriced = settle(call, workspace)
     if not notices and not unpriced:
         return None
-    from brim.tracking.notices import COST_LIMIT, COST_WARNING
 
     state = workspace.state(call.session)
     lines = [f"brim: {notice}" for notice in notices if notice.kind == COST_WARNING]
@@ -333,7 +324,6 @@ def limits_reached(call: HookCall, workspace: HookWorkspace) -> Answer:
     warned = [each for each in near if state.tell_once(f"near {limit_latch(each)}")]
     if not told and not warned:
         return Answer()
-    from brim.hooks.limit_words import limit_note, status
 
     lines = [f"brim: {status(each, workspace.now)}" for each in warned]
     for each in [each for each in (*told, *warned) if each.unit == "percent"]:
@@ -345,8 +335,6 @@ def tell_of_plan(about: Scope | Allowance, workspace: HookWorkspace, *, reached:
     """Run the person's own command for a plan's window: once, whichever session sees it first."""
     latch = limit_latch(about) if reached else f"near {limit_latch(about)}"
     if workspace.config.yours["notify"] and workspace.state(PLANS).tell_once(latch):
-        from brim.hooks.limit_words import status
-
         tell_command(workspace, status(about, workspace.now), reached=reached)
 
 
@@ -354,6 +342,4 @@ def tell_command(workspace: HookWorkspace, text: str, *, reached: bool) -> None:
     """Run the person's own command for a warning or a limit, if there is one."""
     command = workspace.config.yours["notify"]
     if command:
-        from brim.hooks.limit_words import notify
-
         notify(command, text, reached=reached, environ=workspace.environ)

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from brim.behaviors.behavior import LIVE, Status
 from brim.config.places import home_folder
@@ -170,7 +170,7 @@ def project_status(workspace: Workspace) -> ScopeStatus | None:
             scope = ledger.project(workspace.place, claim=False)
             found = ledger.tightest(scope)
             is_known = found.limit is not None or any(each.scope == scope for each in ledger.statuses(scope, most=1))
-            return found.replace(scope=scope) if is_known else None
+            return replace(found, scope=scope) if is_known else None
     except BrimError:
         return None
 

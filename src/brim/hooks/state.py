@@ -10,22 +10,21 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from brim.config.places import user_folder
 from brim.config.retention import LARGEST_LOG, SESSIONS
 from brim.errors import StoreError
-from brim.files import locked, read_safely, replace_file
-from brim.record import Record
+from brim.files import locked, read_safely, replace_file, sha256_hex
+from brim.masking import mask
+from brim.record import Value
+from brim.store.database import Database
+from brim.store.project import scope_at
 from brim.workspace import Workspace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
-
-    from brim.store.database import Database
 
 FOLDER = "state"
 LARGEST = 1 << 20
@@ -78,7 +77,6 @@ class HookWorkspace(Workspace):
     @cached_property
     def ledger_scope(self) -> str:
         """The project's scope in the user's ledger."""
-        from brim.store.project import scope_at
 
         return scope_at(self.user_database, self.place)
 
@@ -95,7 +93,8 @@ class HookWorkspace(Workspace):
         super().close()
 
 
-class UsageSeen(Record):
+@dataclass(frozen=True)
+class UsageSeen(Value):
     """How full the window was, in exact numbers, when the agent last said so."""
 
     tokens: int
@@ -236,7 +235,6 @@ def file_id(session: str) -> str:
     """Return *session* as part of a file name: unchanged if it is harmless, else its SHA-256."""
     if 0 < len(session) <= 64 and not session.strip(_HARMLESS):
         return session
-    from brim.files import sha256_hex
 
     return sha256_hex(session.encode("utf-8", "surrogatepass"))
 
@@ -283,8 +281,6 @@ def log_path(environ: Mapping[str, str]) -> str:
 def log(environ: Mapping[str, str], line: str, *, now: float | None = None) -> None:
     """Add *line*, masked, to the log with the time in UTC. Never raises: there is nowhere else to say it."""
     with suppress(Exception):
-        from brim.masking import mask
-
         path = log_path(environ)
         folder = os.path.dirname(path)
         if not os.path.isdir(os.path.dirname(folder)):

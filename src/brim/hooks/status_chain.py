@@ -11,11 +11,8 @@ import os
 import signal
 import stat
 import time
+from collections.abc import Mapping
 from io import FileIO
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 NAME = "statusline.json"
 """The file in the user's folder with the client's own entry for the status line before: ``{"command": "…"}``."""

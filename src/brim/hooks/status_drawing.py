@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
+from time import struct_time
+from typing import TYPE_CHECKING
 
 from brim.config.settings import PARTS
 from brim.figures import bar, percent, rounded
-from brim.record import Record
+from brim.record import Value
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from time import struct_time
-
     from brim.hooks.statusline import Status
 
 Piece = tuple[str, str]
@@ -47,7 +48,8 @@ SHRINKING = (
 _COLOURS = {"red": "31", "green": "32", "yellow": "33", "faint": "2", "bold red": "1;31"}
 
 
-class Look(Record):
+@dataclass(frozen=True)
+class Look(Value):
     """How a status line is drawn: its width, marks, parts in their order, colors, block characters or ASCII."""
 
     width: int = 80
@@ -220,7 +222,6 @@ def columns_of(text: str) -> int:
     """Return how many columns *text* takes: East Asian characters two, marks none."""
     if text.isascii():
         return len(text)
-    import unicodedata
 
     wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
     return len(text) + wide - sum(unicodedata.combining(character) > 0 for character in text)

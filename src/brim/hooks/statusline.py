@@ -11,7 +11,10 @@ import math
 import os
 import sys
 import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, BinaryIO
 
 from brim.config.places import home_folder, user_folder, without_bad_home
 from brim.hooks.attention import KEPT, SHORT
@@ -20,16 +23,16 @@ from brim.hooks.gate import payer, session_scope
 from brim.hooks.process import is_disabled, is_paused
 from brim.hooks.readings import known_window
 from brim.hooks.state import LEFT_OUT, HookWorkspace, UsageSeen, log
+from brim.hooks.status_chain import INSIDE, Other, previous_command
 from brim.hooks.status_drawing import Look, draw, level_of
-from brim.record import Record
+from brim.record import Value
+from brim.spend.periods import out_of, said_when
+from brim.store.database import open_database
+from brim.store.project import branch
+from brim.store.suggestions import Suggestions
 from brim.tracking.auto_compact import AutoCompact, auto_compact, client_command
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any, BinaryIO
-
-    from brim.tracking.plan_windows import PlanWindow
+from brim.tracking.plan_windows import PlanWindow, claude_plan_windows, keep_plan_windows
+from brim.workspace import BUSY
 
 MOST_BYTES = 4 << 20
 """Bytes of standard input that are read."""
@@ -78,7 +81,6 @@ def lines_for(
 
     *nice* says whether more than ASCII can be shown, *terminal* its width if the client doesn't say.
     """
-    from brim.hooks.status_chain import INSIDE, Other, previous_command
 
     # Not if it's the other one that has started this one.
     command = "" if environ.get(INSIDE) else previous_command(user_folder(environ))
@@ -93,7 +95,7 @@ def lines_for(
             log(environ, f"statusline: {late[0]}")
     if answer is not None:
         status, look, told = answer
-        look = look.replace(nice=nice, width=max(1, columns(environ, terminal) - MARGIN))
+        look = replace(look, nice=nice, width=max(1, columns(environ, terminal) - MARGIN))
         shown.append(_guarded(environ, _drawn, status, look, now, told, late))
     return b"\n".join(filter(None, shown))
 
@@ -135,7 +137,8 @@ def _answer(given: bytes, environ: Mapping[str, str], now: float) -> tuple[Statu
     colour = not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
     look, window = Look(colour=colour), None
     if (config := _guarded(environ, lambda: workspace.config)) is not None:
-        look = look.replace(
+        look = replace(
+            look,
             warn=config["context.warn"],
             compact=config["context.compact"],
             near=config["spend.warn"],
@@ -164,7 +167,6 @@ def corrections_waiting(workspace: HookWorkspace) -> str:
     """Say how many corrections of this project wait for a person; empty if none does."""
     if not os.path.exists(os.path.join(workspace.home, "corrections.json")):
         return ""
-    from brim.store.suggestions import Suggestions
 
     waiting = len(Suggestions(workspace.home).waiting(workspace.project))
     return f"{waiting} correction{'' if waiting == 1 else 's'} to review" if waiting else ""
@@ -185,10 +187,8 @@ def _surrounded(status: Status, look: Look, data: Mapping[str, Any], environ: Ma
         inside = status.cwd.startswith(os.path.join(home, ""))
         found["folder"] = f"~{status.cwd[len(home.rstrip(os.sep)) :]}" if inside else status.cwd
     if "branch" in look.parts and status.cwd:
-        from brim.store.project import branch
-
         found["branch"] = branch(status.cwd) or ""
-    return status.replace(**found)
+    return replace(status, **found)
 
 
 def _drawn(status: Status, look: Look, now: float, notices: list[str], aside: list[str]) -> bytes:
@@ -214,8 +214,6 @@ def _remember(status: Status, workspace: HookWorkspace) -> None:
     true. So numbers that were seen before aren't kept again.
     """
     if status.plan_windows:
-        from brim.tracking.plan_windows import keep_plan_windows
-
         keep_plan_windows(workspace.home, status.plan_windows)
     if not status.session:
         return
@@ -228,7 +226,7 @@ def _remember(status: Status, workspace: HookWorkspace) -> None:
             state.keep("statusline", found)
             state.usage = UsageSeen(status.used_tokens, window, status.model, workspace.now, "statusline", cost)
         elif seen is not None and seen.source == "statusline":
-            state.usage = seen.replace(window=window, model=status.model, cost=cost)
+            state.usage = replace(seen, window=window, model=status.model, cost=cost)
     elif status.emptied and seen is not None and seen.source == "statusline":
         state.usage = None
 
@@ -236,7 +234,8 @@ def _remember(status: Status, workspace: HookWorkspace) -> None:
 # What the client says ---------------------------------------------------------------------------------------------
 
 
-class Status(Record):
+@dataclass(frozen=True)
+class Status(Value):
     """What a client says about one session at one moment. What it doesn't say is None, or empty."""
 
     session: str = ""
@@ -308,7 +307,6 @@ def read_status(data: Mapping[str, Any], *, now: float, window: int | None = Non
 def _plan(limits: object, now: float) -> tuple[PlanWindow, ...]:
     if not isinstance(limits, dict):
         return ()
-    from brim.tracking.plan_windows import claude_plan_windows
 
     return tuple(claude_plan_windows(limits, now))
 
@@ -358,8 +356,6 @@ def limit_notice(status: Status, workspace: HookWorkspace) -> str:
     """
     if not status.session or not workspace.has_user_store:
         return ""
-    from brim.store.database import open_database
-    from brim.workspace import BUSY
 
     database = open_database(workspace.database, create=False, timeout=BUSY)
     try:
@@ -384,8 +380,6 @@ def limit_notice(status: Status, workspace: HookWorkspace) -> str:
     for period, unit, amount, state, spent in limits:
         share = float("inf") if state != "open" else spent / amount if amount else 0.0
         if share >= warn:
-            from brim.spend.periods import out_of, said_when
-
             stands = f"${spent / 1e6:,.2f} of ${amount / 1e6:,.2f}" if unit == "usd" else out_of(spent, amount, unit)
             said = "spending limit reached:" if share >= 1 else "spending"
             near.append((share, f"{said} {stands}{said_when(period)}"))

@@ -8,15 +8,12 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections.abc import Iterator
 from contextlib import suppress
 from io import FileIO
 
 from brim._startup import read_at
 from brim.files import open_safely
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 BLOCK = 1 << 17
 """Bytes that are read at once: readers look at the clock after each block."""

@@ -6,29 +6,27 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from brim.files import sha256_hex
+from brim.hooks.event import HookCall
 from brim.hooks.loops import EDITS, TAIL
 from brim.hooks.rules import patch_of
 from brim.hooks.transcript import FORMATS
-from brim.record import Record
+from brim.record import Value
 from brim.scratch.calls import changed_path
 from brim.scratch.dead_ends.commands import covers, git_steps, looks, moves_tree, parts, unfiltered
-from brim.scratch.dead_ends.edits import changes
+from brim.scratch.dead_ends.edits import Change, changes
 from brim.scratch.dead_ends.step import Step, clipped, settled
 from brim.scratch.quotes import masked_line
 from brim.tracking.events import Message, StateSeen, ToolCall, ToolResult
 from brim.tracking.readers import AnyReader
+from brim.tracking.readers.codex import edits
 from brim.tracking.readers.fields import named
 from brim.tracking.readers.stream import Feed
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from brim.hooks.event import HookCall
-    from brim.scratch.dead_ends.edits import Change
-
-    Key = tuple[str, str]
-    """What a call was given, and the folder where a command ran; a pending call doesn't say that."""
+Key = tuple[str, str]
+"""What a call was given, and the folder where a command ran; a pending call doesn't say that."""
 
 SIZES = (1 << 16, 1 << 18, TAIL)
 """How many of them are read, until it's known where the count starts."""
@@ -49,7 +47,8 @@ _LONGEST_STATUS = 300
 _LONGEST_RECEIPT = 60
 
 
-class Loop(Record):
+@dataclass(frozen=True)
+class Loop(Value):
     """What goes round in circles."""
 
     said: str
@@ -110,8 +109,6 @@ def _steps(
 def _calls(call: HookCall) -> list[ToolCall]:
     """Return the pending *call* as a transcript's reader gives it: of a patch, one for each file."""
     if patch := patch_of(call):
-        from brim.tracking.readers.codex import edits
-
         return [ToolCall(name=call.tool, tool=tool, input=edit) for tool, edit in edits(patch)]
     return [ToolCall(name=call.tool, tool=call.tool_kind, input=named(call.tool_kind, call.input))]
 

@@ -6,24 +6,20 @@ Decisions, states and dead ends need more than one event.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Container, Iterator
+from dataclasses import replace
+from typing import Any
 
 from brim.errors import BrimError
+from brim.hooks.event import HookCall
 from brim.hooks.scratchpad import writer_of
+from brim.hooks.state import HookWorkspace, SessionState
 from brim.hooks.transcript import FORMATS, size_of, whole_lines
 from brim.scratch.model import ScratchModel
-from brim.tracking.events import Message
+from brim.scratch.writer import ScratchWriter
+from brim.tracking.events import Event, Message
 from brim.tracking.readers import AnyReader
 from brim.tracking.readers.stream import Feed
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator
-    from typing import Any
-
-    from brim.hooks.event import HookCall
-    from brim.hooks.state import HookWorkspace, SessionState
-    from brim.scratch.writer import ScratchWriter
-    from brim.tracking.events import Event
 
 MOST = 8 << 20
 """Bytes of a transcript that one hook reads. Earlier ones are left out: the journal has what hooks saw."""
@@ -127,7 +123,7 @@ def _extract(
         if feed is None:
             feed = Feed(reader=reader, start=at)
         for event in feed.feed(data):
-            model.extract(event if event.session == call.session else event.replace(session=call.session))
+            model.extract(event if event.session == call.session else replace(event, session=call.session))
             if event.at < known and isinstance(event, Message) and event.human:
                 model.forget(typed)
             if seen is not None:
@@ -135,7 +131,7 @@ def _extract(
         if late := is_late() and feed.offset > start:
             break
     for event in reader.finish():
-        model.extract(event.replace(session=call.session))
+        model.extract(replace(event, session=call.session))
     if late and seen is not None:
         seen.clear()
     return max(start, feed.offset) if feed is not None else start

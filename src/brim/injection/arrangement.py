@@ -7,18 +7,15 @@ or go with it. Each question that is asked of it is counted.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
+from brim.behaviors.behavior import Behavior
+from brim.injection.costs import Costs
 from brim.injection.text import text_of
 from brim.injection.tiers import Section, Tier, section_of
-from brim.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from brim.behaviors.behavior import Behavior
-    from brim.injection.costs import Costs
-    from brim.tokens.count import Count
+from brim.record import Value
+from brim.tokens.count import Count
 
 
 class Slot:
@@ -38,7 +35,8 @@ class Slot:
         self.reason = reason
 
 
-class Limits(Record):
+@dataclass(frozen=True)
+class Limits(Value):
     """What a text may take: tokens, and characters for clients that cut by them. None means no limit."""
 
     tokens: int | None

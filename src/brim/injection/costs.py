@@ -7,27 +7,20 @@ counts each line once. A counter of which nothing is known is asked again for th
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import cache
+from typing import Protocol
 
+from brim.behaviors.behavior import Behavior
 from brim.errors import InputError
 from brim.files import data_rows
 from brim.injection.text import item_text
-from brim.injection.tiers import INTRODUCTION, Section, left_out
+from brim.injection.tiers import INTRODUCTION, Section, Tier, left_out
+from brim.tokens.calibrate import Ratio
 from brim.tokens.count import Count
+from brim.tokens.protocol import TokenCounter
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Protocol
-
-    from brim.behaviors.behavior import Behavior
-    from brim.injection.tiers import Tier
-    from brim.tokens.calibrate import Ratio
-    from brim.tokens.protocol import TokenCounter
-
-    Cost = tuple[int, int]
-else:
-    Protocol = object
+Cost = tuple[int, int]
 
 ENCODINGS = ("o200k_base", "o200k_harmony", "cl100k_base")
 """The encodings that costs are stored in."""

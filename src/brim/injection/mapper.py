@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 from brim.behaviors.behavior import Behavior, BehaviorKind, Status
 from brim.errors import InputError
 from brim.injection.arrangement import Arrangement, Limits, Slot, lowest_first
-from brim.injection.costs import CountedCosts
+from brim.injection.costs import Costs, CountedCosts
 from brim.injection.plan import InjectionPlan, Item
+from brim.injection.session import Session
 from brim.injection.text import is_protected
 from brim.injection.tiers import Tier
-from brim.record import Record
+from brim.record import Value
 from brim.tokens.count import Count
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
-
-    from brim.injection.costs import Costs
-    from brim.injection.session import Session
-    from brim.tokens.protocol import TokenCounter
+from brim.tokens.counters import counter_for
+from brim.tokens.protocol import TokenCounter
 
 FLOORS = ("summary", "fit")
 """What to do with constraints that don't fit on their own."""
@@ -29,7 +26,8 @@ FLOORS = ("summary", "fit")
 DETAIL = (Tier.FULL, Tier.SUMMARY, Tier.NAME_ONLY, Tier.OMITTED)
 
 
-class ActivationTierMapper(Record):
+@dataclass(frozen=True)
+class ActivationTierMapper(Value):
     """Maps activation to tiers: thresholds are inclusive. A constraint is never below Summary, at any activation.
 
     >>> ActivationTierMapper().tier(0.7, BehaviorKind.DIRECTIVE), ActivationTierMapper().tier(0.02, "constraint")
@@ -109,7 +107,7 @@ class ActivationTierMapper(Record):
         if plan.over_budget and {item.behavior.scope for item in plan.included} == {"project", "user"}:
             scopes = ("user",)
             plan = planned(scopes)
-            plan = plan.replace(reasons=(*plan.reasons, "the project's constraints gave way to your own"))
+            plan = replace(plan, reasons=(*plan.reasons, "the project's constraints gave way to your own"))
         return planned(scopes, droppable=True) if plan.over_budget and floor == "fit" else plan
 
     def _slot(self, behavior: Behavior, value: float, session: Session | None, *, whole: bool, protected: bool) -> Slot:
@@ -158,7 +156,6 @@ def _check(floor: str, **limits: int | None) -> None:
 
 
 def _counted(counter: TokenCounter | None, model: str | None) -> CountedCosts:
-    from brim.tokens.counters import counter_for
 
     if counter is not None and not hasattr(counter, "count"):
         raise InputError(f"counter must be a TokenCounter, such as counter_for(), not {repr(counter)[:40]}")
@@ -222,7 +219,6 @@ def _demote(arrangement: Arrangement) -> None:
         while next(steps, None) is not None and not arrangement.fits():
             pass
         return
-    from bisect import bisect_left  # a hook's costs add up
 
     start = arrangement.tiers()
     taken = [(slot, slot.tier) for slot in steps]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import fsum
 
 from brim.behaviors.behavior import Behavior
 from brim.injection.tiers import FIDELITY, Tier
-from brim.record import Record
+from brim.record import Value
 from brim.tokens.count import Count
 
 
-class Item(Record):
+@dataclass(frozen=True)
+class Item(Value):
     """One behavior in a plan."""
 
     id: str
@@ -33,7 +35,8 @@ class Item(Record):
         return f"Item({self.id!r}, {self.tier}, {self.activation:.2f}, {int(self.tokens)} tokens: {self.reason})"
 
 
-class InjectionPlan(Record):
+@dataclass(frozen=True)
+class InjectionPlan(Value):
     """A plan for one counter. ``render(plan)`` is its text, which counts as ``total_tokens``.
 
     Items are ordered by activation, highest first, then id. ``over_budget`` is true only when what must not be left out

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
 from brim.errors import InputError
+from brim.injection.plan import InjectionPlan
 from brim.injection.tiers import Tier
-from brim.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from brim.injection.plan import InjectionPlan
+from brim.record import Value
 
 RENEWING = ("startup", "clear", "compact")
 """Beginnings after which the rules are not in the window any more. ``resume`` isn't one."""
 
 
-class Shown(Record):
+@dataclass(frozen=True)
+class Shown(Value):
     """What a session knows of one behavior: how often it was shown, at which prompt last, and in how much detail."""
 
     times: int = 0
@@ -123,7 +122,7 @@ class Session:
 
     def told_whole(self, id: str) -> None:
         """Note that what was shown of the behavior is all there is: in full it would say the same again."""
-        self.shown[id] = self.shown[id].replace(best=Tier.FULL)
+        self.shown[id] = replace(self.shown[id], best=Tier.FULL)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the state, for a store: what ``load`` takes."""

@@ -9,16 +9,12 @@ behavior in its place: its text can't forge a heading.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
-from brim.behaviors.behavior import BehaviorKind, Status
+from brim.behaviors.behavior import Behavior, BehaviorKind, Status
+from brim.behaviors.summary import summarize
+from brim.injection.plan import InjectionPlan
 from brim.injection.tiers import INTRODUCTION, Section, Tier, left_out, section_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from brim.behaviors.behavior import Behavior
-    from brim.injection.plan import InjectionPlan
 
 RENDERER_VERSION = 4
 """Raise it with every change of a line: stored costs of another version are ignored."""
@@ -81,7 +77,6 @@ def summary_of(behavior: Behavior) -> str:
     """Return the stored one-liner, else one made from the whole text."""
     if behavior.summary:
         return behavior.summary
-    from brim.behaviors.summary import summarize
 
     return summarize(behavior.canonical)
 

@@ -20,6 +20,7 @@ from functools import partial
 from typing import Any
 
 from brim import __version__
+from brim._startup.writer import startup_problem
 from brim.activation.context import Context
 from brim.behaviors.behavior import LIVE, Behavior
 from brim.errors import BrimError, StoreError
@@ -234,6 +235,8 @@ class _Doctor:
         else:
             took, bare = round(seconds * 1000), round(alone * 1000)
             yield Finding(OK, "hook", f"answers in {took} ms (median of {RUNS}; Python alone takes {bare})", **facts)
+        if slow := startup_problem(self.here.home):
+            yield Finding(WRONG, "startup", f"hooks load every module by itself, which takes longer: {slow}", FIX)
 
     def _switched_off(self) -> Iterator[Finding]:
         until = paused_until(self.here.home)

@@ -60,6 +60,7 @@ from brim.install.changes import (
 from brim.install.git_exclude import hide, not_ignored, unhide
 from brim.install.jsonc import BLANK
 from brim.install.launchers import install_launchers, remove_launchers
+from brim.install.rule_files import floop_traces
 from brim.store.project import make_folder
 from brim.store.store import open_store
 from brim.store.trust import is_trusted, trust, trusted_projects
@@ -519,7 +520,6 @@ def _next_steps(here: Installation, changes: Sequence[Change], inside: Sequence[
     for target in here.installed(agents):
         if target.scope == "project":
             yield (f"{target.path}: has brim too, so its hooks run twice: 'brim doctor --fix' removes it there")
-    from brim.install.rule_files import floop_traces  # it brings the readers of rule files
 
     yield from (f"{path}: {text}" for path, text in floop_traces(here))
     served = served_agents(here.environ, here.project)

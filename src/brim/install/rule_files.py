@@ -72,7 +72,7 @@ def shared_news(workspace: Workspace, scopes: Scopes) -> str:
         written, loaded = os.stat(path).st_mtime, load(read_text(path, at_most=LARGEST_EXPORT), path)
     except (BrimError, OSError):
         return f"{SHARED} can't be read"
-    rules = [each.replace(scope="project", summary="") for each in loaded.behaviors]
+    rules = [replace(each, scope="project", summary="") for each in loaded.behaviors]
     changes = plan_of(scopes, rules, [], source=path, now=workspace.now).changes
     news = sum(each.old is None or (each.old.updated_at or 0) < written for each in changes)
     if news:
@@ -136,7 +136,7 @@ class RuleSources:
         loaders: tuple[Loader, ...] = ()
         if importers:  # who loads the first one loads this one too, except Codex
             first = loaders_of(importers[0], self.workspace, scoped=False)
-            loaders = tuple(each.replace(exact=bool(each.folder)) for each in first if each.agent != "codex")
+            loaders = tuple(replace(each, exact=bool(each.folder)) for each in first if each.agent != "codex")
         known = next((at for at, each in enumerate(self.found) if os.path.realpath(each.path) == real), None)
         if known is None:
             self._read(path, importers, loaders)

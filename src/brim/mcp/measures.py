@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brim import history
 from brim.config import Config
@@ -12,11 +12,9 @@ from brim.history import Pruner
 from brim.models.light import lookup
 from brim.tokens.count import Count
 from brim.tokens.counters import counter_for
+from brim.tokens.protocol import Mode
 from brim.window.budget import Reserves, TokenBudgetCalculator
 from brim.workspace import Workspace
-
-if TYPE_CHECKING:
-    from brim.tokens.protocol import Mode
 
 UNKNOWN = "brim does not know this model: the count and the window are guesses"
 LONGEST_NAME = 200

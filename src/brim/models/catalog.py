@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brim.errors import InputError
 from brim.models import overrides
-from brim.models.charges import Charges, all_records, below_config, charges_of, priced, record_of, today
+from brim.models.charges import Charges, Row, all_records, below_config, charges_of, priced, record_of, today
 from brim.models.light import UNKNOWN_WINDOW, Found, find, input_within
 from brim.models.overrides import PRICE_FIELDS
 from brim.models.usage import Reported, Tokens, read_response
 from brim.record import Value
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from brim.models.charges import Row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

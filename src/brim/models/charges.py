@@ -8,28 +8,25 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterable, Mapping
 from functools import cache
+from typing import Any
 
 from brim.files import data_file
 from brim.models import overrides
 from brim.models.light import Found, find, name_in_table
 from brim.models.overrides import PRICE_FIELDS
+from brim.models.terms import tool_fee
+from brim.models.usage import Tokens
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any
-
-    from brim.models.usage import Tokens
-
-    Day = tuple[int, int, int]
-    """Year, month and day."""
-    Row = Mapping[str, Any]
-    """Prices in force from one day on, as the table has them: rates as texts, ``from``, ``tiers``, ``services``."""
-    _Rates = list[int | None]
-    """What each of ``PRICE_FIELDS`` costs."""
-    Tiers = list[tuple[int, _Rates, int, int]]
-    """For prompts longer than so many tokens, the longest first: rates, and what is multiplied and divided."""
+Day = tuple[int, int, int]
+"""Year, month and day."""
+Row = Mapping[str, Any]
+"""Prices in force from one day on, as the table has them: rates as texts, ``from``, ``tiers``, ``services``."""
+_Rates = list[int | None]
+"""What each of ``PRICE_FIELDS`` costs."""
+Tiers = list[tuple[int, _Rates, int, int]]
+"""For prompts longer than so many tokens, the longest first: rates, and what is multiplied and divided."""
 
 # Names that say how a request travels, not who charges for it; and providers that go by several names.
 _ROUTES = frozenset({"openrouter", "litellm_proxy", "models", "publishers", "converse", "invoke", "responses"})
@@ -79,7 +76,6 @@ class Charges:
         """Return the micro-dollars for tools that the provider ran; None if a fee is unknown."""
         if not tokens.tool_uses:
             return 0
-        from brim.models.terms import tool_fee
 
         total = 0
         for kind, uses in tokens.tool_uses:

@@ -7,13 +7,15 @@ Hooks use this, so the table is a sorted file with binary search, and nothing he
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 from brim.errors import InputError
 from brim.files import data_file, data_path, data_rows
 from brim.models import names, overrides
 from brim.models.thinking import binds_thinking
-from brim.record import Record
+from brim.record import Value
 
 
 def encoding_of(key: str) -> str:
@@ -50,7 +52,8 @@ UNKNOWN_ENCODING = "cl100k_base"
 _Row = list[str]
 
 
-class Light(Record):
+@dataclass(frozen=True)
+class Light(Value):
     """The facts about a model that counting needs.
 
     ``encoding`` is ``""`` when the model is known and its tokenizer is not. ``resolved`` is true when both the name and
@@ -67,7 +70,8 @@ class Light(Record):
     """Whether its thinking blocks are valid only after the exact prefix that they were made with."""
 
 
-class Found(Record):
+@dataclass(frozen=True)
+class Found(Value):
     """A :class:`Light`, and how it was found, for the full record."""
 
     light: Light
@@ -106,7 +110,7 @@ def find(name: str) -> Found:
         window = overrides.window_of(whole) or overrides.window_of(light.name.lower())
     if not window:
         return found
-    return found.replace(light=light.replace(context_window=window, max_input=input_within(light, window)))
+    return replace(found, light=replace(light, context_window=window, max_input=input_within(light, window)))
 
 
 def input_within(light: Light, window: int) -> int:
@@ -130,10 +134,10 @@ def _resolve(key: str, name: str) -> Found:
             if row:
                 known = _from_row(row, resolved=True)
                 has_window = row[2] != "0"
-                light = known if has_window else _guess(key, key).replace(name=known.name, encoding=known.encoding)
+                light = known if has_window else replace(_guess(key, key), name=known.name, encoding=known.encoding)
                 binds = binds_thinking(key) or binds_thinking(known.name)
-                return Found(light.replace(binds_thinking=binds), known.name, provider_part)
-    return Found(_guess(key, name).replace(binds_thinking=binds_thinking(key)))
+                return Found(replace(light, binds_thinking=binds), known.name, provider_part)
+    return Found(replace(_guess(key, name), binds_thinking=binds_thinking(key)))
 
 
 def _overridden(key: str, override: overrides.Override) -> Found:
@@ -143,16 +147,16 @@ def _overridden(key: str, override: overrides.Override) -> Found:
     light = base or (_from_row(row, resolved=True) if row else _guess(key, key))
     window, most = override.get("context_window", light.context_window), override.get("max_input")
     assert isinstance(window, int)  # noqa: S101 - overrides.use has checked it; this tells the type checker
-    changed = light.replace(
-        name=override["name"],
-        encoding=override.get("encoding", light.encoding),
-        context_window=window,
-        max_input=min(most, window) if isinstance(most, int) else input_within(light, window),
-        max_output=override.get("max_output", light.max_output),
-        resolved=True,
-        binds_thinking=light.binds_thinking or binds_thinking(key),
-    )
-    return Found(changed, config_key=key)
+    changes: dict[str, Any] = {
+        "name": override["name"],
+        "encoding": override.get("encoding", light.encoding),
+        "context_window": window,
+        "max_input": min(most, window) if isinstance(most, int) else input_within(light, window),
+        "max_output": override.get("max_output", light.max_output),
+        "resolved": True,
+        "binds_thinking": light.binds_thinking or binds_thinking(key),
+    }
+    return Found(replace(light, **changes), config_key=key)
 
 
 def _guess(key: str, name: str) -> Light:
@@ -170,7 +174,7 @@ def _guess(key: str, name: str) -> Light:
     if not row:
         return unknown
     near = _from_row(row, resolved=False)
-    return near.replace(name=name.strip(), encoding=encoding or near.encoding)
+    return replace(near, name=name.strip(), encoding=encoding or near.encoding)
 
 
 def _is_for_other_media(key: str) -> bool:

@@ -7,11 +7,8 @@ and the full path, and the script that builds the table, all use them. Nothing h
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import takewhile
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 LONGEST_NAME = 256
 """A longer text is not a model's name; the limit also bounds how many spellings are tried."""

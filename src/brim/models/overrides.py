@@ -9,19 +9,15 @@ and settings really give. Such a window is stored under the name that it was rep
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
 from functools import cache
+from typing import Protocol
 
 from brim.errors import ConfigError, InputError
 from brim.files import data_rows
-from brim.models.names import clean
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import re
-    from typing import Protocol
-else:
-    Protocol = object  # a hook imports this module, and typing costs it milliseconds
+from brim.models.names import clean, spellings, split_window
 
 Override = dict[str, object]
 
@@ -103,7 +99,6 @@ def _means(like: object, others: Mapping[str, Override]) -> str:
     if not isinstance(like, str):
         return ""
     from brim.models.light import name_in_table
-    from brim.models.names import spellings, split_window
 
     whole = clean(like)
     for spelling, _ in spellings(whole if whole in others else split_window(whole)[0]):
@@ -144,7 +139,6 @@ def _number(price: object) -> str:
     is_plain = whole.isdecimal() and (places.isdecimal() or whole == text) and text.isascii()
     if isinstance(price, int | float | str) and is_plain and len(whole) <= 6 and len(text) <= 40:
         return text
-    from decimal import Decimal, InvalidOperation
 
     try:
         number = Decimal(text) if isinstance(price, int | float | str | Decimal) else Decimal("nan")
@@ -242,6 +236,5 @@ def window_from_error(text: str) -> int | None:
 
 @cache
 def _patterns() -> tuple[re.Pattern[str], ...]:
-    import re
 
     return tuple(re.compile(row[0], re.IGNORECASE | re.ASCII) for row in data_rows(__file__, "overflow.tsv"))

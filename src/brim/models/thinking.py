@@ -10,9 +10,7 @@ from brim.files import data_map
 
 _SEPARATORS = "._@:/[ "
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    Version = tuple[int, int]
+Version = tuple[int, int]
 
 
 def binds_thinking(name: str) -> bool:

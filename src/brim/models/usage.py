@@ -7,19 +7,18 @@ responses, Codex) and Gemini put them in, and also list them separately.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 from brim.errors import InputError
-from brim.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from brim.record import Value
 
 _MOST = 10**12
 _STANDARD_SERVICE = ("", "standard", "default", "auto")
 
 
-class Tokens(Record):
+@dataclass(frozen=True)
+class Tokens(Value):
     """The tokens of one request, each counted once."""
 
     input: int = 0
@@ -72,7 +71,7 @@ def read_usage(usage: object) -> Tokens:
     has = _Report(usage)
     if inner := has.first("usage", "usageMetadata", "usage_metadata"):
         tokens = read_usage(has.get(inner))
-        return tokens.replace(factors=tokens.factors or _factors(has), tool_uses=_tool_uses(has))
+        return replace(tokens, factors=tokens.factors or _factors(has), tool_uses=_tool_uses(has))
     if has.first("promptTokenCount", "candidatesTokenCount", "prompt_token_count", "candidates_token_count"):
         return _gemini(has)
     if has.first("prompt_tokens", "completion_tokens"):
@@ -239,7 +238,8 @@ _MODELS = ("model", "model_version", "modelVersion", "model_name")
 _IDS = ("id", "response_id", "responseId", "provider_response_id")
 
 
-class Reported(Record):
+@dataclass(frozen=True)
+class Reported(Value):
     """What one request took, as its response says."""
 
     tokens: Tokens

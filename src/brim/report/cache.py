@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import Any, Self
 
 from brim.models.usage import Tokens
 from brim.spend.money import PriceList
@@ -59,11 +59,11 @@ class CacheBreak:
     def priced(self, request: Request, prices: PriceList) -> Self:
         """Return it with what it cost, as *request* was priced."""
         used, left = request.tokens, self.tokens
-        moved = {"cache_read": used.cache_read + left}
+        moved: dict[str, Any] = {"cache_read": used.cache_read + left}
         for name in ("cache_write_5m", "cache_write_1h", "input"):
             moved[name] = max(0, getattr(used, name) - left)
             left -= getattr(used, name) - moved[name]
-        costs = [prices.request(each, request.model, request.time) for each in (used, used.replace(**moved))]
+        costs = [prices.request(each, request.model, request.time) for each in (used, replace(used, **moved))]
         return self if None in costs else replace(self, cost=max(0, costs[0] - costs[1]))  # type: ignore[operator]
 
 

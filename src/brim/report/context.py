@@ -16,7 +16,7 @@ from typing import Any
 
 from brim.errors import InputError, StoreError
 from brim.models.charges import charged, charges_of, day_of, today
-from brim.record import Record, Value
+from brim.record import Value
 from brim.report.index import forget_gone, open_index, put_aside
 from brim.report.watch import Reading
 from brim.tokens.calibrate import MAX_RATIO, MIN_RATIO, MIN_SAMPLES, Calibration, MemoryCalibrationStore
@@ -53,7 +53,8 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 """The parts of a request that are drawn as one. What a client doesn't record is system and tools."""
 
 
-class _Share(Record):
+@dataclass(frozen=True)
+class _Share(Value):
     """Some tokens of a request, priced by the length of the whole request."""
 
     prompt: int

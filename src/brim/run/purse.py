@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from brim.errors import InputError, StoreError
@@ -148,9 +149,9 @@ class Purse:
         if asked.unit != PERCENT:  # of which nothing is held back
             asked.answer(answer)
         if isinstance(answer, Raise) and asked is self.budget.parent:
-            answer = answer.replace(per=self._period)
+            answer = replace(answer, per=self._period)
         elif isinstance(answer, Raise) and asked is self.held:
-            answer = answer.replace(per=self._held_period, unit=asked.unit)
+            answer = replace(answer, per=self._held_period, unit=asked.unit)
         self._is_wrapping_up = answer == "wrap_up"
         self._try(lambda ledger: ledger.answer(asked.scope, answer))  # which may have been answered otherwise there
         self._look_further()
@@ -198,7 +199,7 @@ class Purse:
             return event
         if event.session not in self._carried:
             self._carried[event.session] = max(0, event.cost - self._cost_since(event, line))
-        return event.replace(cost=max(0, event.cost - self._carried[event.session]))
+        return replace(event, cost=max(0, event.cost - self._carried[event.session]))
 
     def _cost_since(self, event: RunTotal, line: Mapping[str, Any]) -> int:
         """Return what was spent in the turn that *event* ends: as the client says, else by what the turn took.

@@ -9,18 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from brim.files import data_lines
-from brim.scratch.entries import draft, first_error, remember
+from brim.scratch.entries import Entry, draft, first_error, remember
 from brim.scratch.quotes import one_line
-from brim.tracking.events import ModelSeen, StateSeen, ToolCall, ToolResult
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from brim.scratch.entries import Entry
-    from brim.tracking.events import Event
+from brim.tracking.events import Event, ModelSeen, StateSeen, ToolCall, ToolResult
 
 PATHS = ("file_path", "notebook_path", "filePath", "path")
 """The names that clients give to the file of a call."""

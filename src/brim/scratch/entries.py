@@ -5,20 +5,15 @@ The text of an entry is masked, has no control characters, and a limited length.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from brim.files import sha256_hex
 from brim.masking import mask
-from brim.record import Record
+from brim.record import Value
 from brim.scratch.folder import SECTIONS
 from brim.scratch.quotes import begun, cleaned, one_line, shortened, telling_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Any
-else:
-    Any = object  # importing typing would take a hook too long
 
 KINDS = (
     *("human", "decision", "state", "dead-end", "artifact", "command"),
@@ -35,7 +30,8 @@ LONGEST_OUTPUT = 2_000
 _LOOKED_AT = 200_000
 
 
-class Entry(Record):
+@dataclass(frozen=True)
+class Entry(Value):
     """A line of the journal.
 
     If ``refs`` has an ``outcome``, ``text`` comes from an agent or a tool (a command, a question), and the outcome says
@@ -51,7 +47,7 @@ class Entry(Record):
     time: float | None = None
     kind: str = ""
     text: str = ""
-    refs: Mapping[str, Any] = {}  # each entry gets a copy
+    refs: Mapping[str, Any] = field(default_factory=dict)  # each entry gets a copy
 
     def __post_init__(self) -> None:
         self.__dict__["refs"] = dict(self.refs)

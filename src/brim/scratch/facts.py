@@ -7,15 +7,13 @@ kept: after a compaction a hook asks it about the summary, and the report about 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 
 from brim.behaviors.words import stem, word_list
 from brim.files import data_rows
-from brim.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from brim.record import Value
 
 KINDS = ("instruction", "decision", "file", "command", "number")
 """What is looked for, in the order in which it is given back."""
@@ -46,7 +44,8 @@ _TYPED = 1_000
 _YEARS = range(1900, 2100)
 
 
-class Measured(Record):
+@dataclass(frozen=True)
+class Measured(Value):
     """What there was and what of it the summary lost: pairs of one of ``KINDS`` and a text."""
 
     had: tuple[tuple[str, str], ...]

@@ -12,16 +12,14 @@ import json
 import os
 import re
 import stat
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 
 from brim.config.retention import JOURNALS
 from brim.errors import InputError, StoreError
 from brim.files import read_safely, replace_file, sha256_hex, sync_folder, write_new
-from brim.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from brim.record import Value
 
 NAME = ".context"
 MARK = ".brim-scratch"
@@ -33,7 +31,8 @@ LIVE = 12 * 3600.0
 """Seconds of silence after which a session no longer counts as live, even if it wasn't closed."""
 
 
-class Section(Record):
+@dataclass(frozen=True)
+class Section(Value):
     """A part of the index, and the file with its complete entries."""
 
     title: str

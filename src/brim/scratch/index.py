@@ -8,17 +8,13 @@ the file that the section names: two steps.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from brim.record import Record
-from brim.scratch.folder import SECTIONS
+from brim.record import Value
+from brim.scratch.entries import Entry, View
+from brim.scratch.folder import SECTIONS, Section
 from brim.scratch.quotes import code, one_line, plain_lines, shortened
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from brim.scratch.entries import Entry, View
-    from brim.scratch.folder import Section
 
 NAME = "scratch.md"
 LINES = 200
@@ -80,7 +76,8 @@ def shares(needs: Sequence[int], room: int) -> list[int]:
     return given
 
 
-class Part(Record):
+@dataclass(frozen=True)
+class Part(Value):
     """A piece of a sentence: brim's own words, which stay whole, or a text, which may be shortened."""
 
     text: str

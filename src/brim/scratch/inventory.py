@@ -9,24 +9,20 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 
 from brim.behaviors.shell import unwrapped
 from brim.files import data_lines
-from brim.record import Record
+from brim.record import Value
 from brim.scratch.calls import PATHS, Calls
 from brim.scratch.dead_ends.commands import check_in, looks, parts, writes
 from brim.scratch.entries import remember
 from brim.scratch.facts import numbers_in, paths_in
 from brim.scratch.index import sentence
 from brim.scratch.quotes import one_line
-from brim.tracking.events import Message, StateSeen, ToolCall, ToolResult
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from brim.tracking.events import Event
+from brim.tracking.events import Event, Message, StateSeen, ToolCall, ToolResult
 
 Thing = tuple[str, str]
 """One of ``facts.KINDS``, and a text."""
@@ -160,7 +156,8 @@ def is_set_up(text: str) -> bool:
     return first.startswith("/") and first in data_lines(__file__, "set_up_commands.txt")
 
 
-class Told(Record):
+@dataclass(frozen=True)
+class Told(Value):
     """What a shell command tells: files that it shows or changes, and itself if it is worth remembering."""
 
     shown: tuple[str, ...] = ()

@@ -12,15 +12,13 @@ import math
 import os
 import stat
 import sys
+from collections.abc import Iterable
+from dataclasses import replace
 
 from brim.errors import StoreError
 from brim.files import SAFE_FLAGS, sync_folder
 from brim.scratch.entries import Entry
 from brim.scratch.quotes import encodable
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 NAME = "journal.jsonl"
 NEAR = 300.0
@@ -37,7 +35,7 @@ _FARTHEST = 1_000_000
 def encoded(entry: Entry) -> bytes:
     """Return *entry* as one line of JSON in UTF-8."""
     time = entry.time if entry.time is not None and math.isfinite(entry.time) else None
-    line = json.dumps(entry.replace(time=time).to_dict(), ensure_ascii=False, default=str)
+    line = json.dumps(replace(entry, time=time).to_dict(), ensure_ascii=False, default=str)
     return encodable(line).encode() + b"\n"
 
 
@@ -140,7 +138,7 @@ class Journal:
         size, written = os.fstat(handle).st_size, []
         try:
             for number, entry in enumerate(entries, self._last + 1):
-                written.append(entry.replace(number=number, id=entry.id or f"{NUMBERED}{number}"))
+                written.append(replace(entry, number=number, id=entry.id or f"{NUMBERED}{number}"))
                 _line(handle, encoded(written[-1]))
             os.fsync(handle)
         except OSError:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
 
 from brim.scratch.calls import Calls, States, source_of, where_of
+from brim.scratch.dead_ends import DeadEnd, DeadEndDetector
 from brim.scratch.entries import Entry, View, draft
 from brim.scratch.index import render_index, sentence
 from brim.tracking.events import End, Event, Message, ToolCall, ToolResult
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
-    from typing import Any
-
-    from brim.scratch.dead_ends import DeadEnd, DeadEndDetector
-    from brim.tracking.readers import Reader
+from brim.tracking.readers import AnyReader, Reader
 
 _BEFORE = 64
 """How many of the first and of the last events before the first call are kept for the detector of dead ends."""
@@ -46,8 +42,6 @@ class ScratchModel:
             self._take(event)
         elif isinstance(event, Mapping):
             if self._reader is None:
-                from brim.tracking.readers import AnyReader
-
                 self._reader = AnyReader()
             for found in self._reader.events(event):
                 self._take(found)
@@ -115,7 +109,7 @@ class ScratchModel:
 
     def written(self, at: int, entry: Entry) -> None:
         """Note that the entry at *at* is in a journal as *entry*. The writer calls this."""
-        self._entries[at] = self._entries[at].replace(number=entry.number)
+        self._entries[at] = replace(self._entries[at], number=entry.number)
 
     def _record(self, kind: str, text: str, now: float | None) -> None:
         if text.strip():
@@ -139,7 +133,6 @@ class ScratchModel:
             if not isinstance(event, ToolCall | End):  # before the first, there's nothing to find or import
                 del self._before[_BEFORE:-_BEFORE]
                 return []
-            from brim.scratch.dead_ends import DeadEndDetector
 
             self._detector = DeadEndDetector(self._root)
         waiting, self._before = self._before or [event], []

@@ -7,15 +7,12 @@ quote, begin a heading or turn the direction of writing.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
+from re import Pattern
 
 from brim.files import data_lines, data_rows
 from brim.masking import mask
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from re import Pattern
 
 LONGEST = 2_000
 """The most characters of a masked line. The index shows less, the detail files all of them."""

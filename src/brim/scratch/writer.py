@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 
+from brim.config import user_folder
 from brim.errors import InputError, StoreError
 from brim.files import locked
-from brim.scratch.entries import View, draft
+from brim.scratch.entries import Entry, View, draft
 from brim.scratch.folder import (
     LOCK,
     NAME,
@@ -34,14 +37,7 @@ from brim.scratch.index import NAME as INDEX
 from brim.scratch.index import render_details, render_index
 from brim.scratch.journal import NAME as JOURNAL
 from brim.scratch.journal import Journal, Matching
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
-
-    from brim.scratch.entries import Entry
-    from brim.scratch.model import ScratchModel
+from brim.scratch.model import ScratchModel
 
 HANDED = ("human", "decision", "state", "dead-end")
 """The kinds of entries that ``append`` takes."""
@@ -118,7 +114,7 @@ class ScratchWriter:
         with self._writing() as folder:
             known = self._matching.handed(entry)
             if known is None:
-                (known,) = self._journal.append([entry.replace(time=self._clock())])
+                (known,) = self._journal.append([replace(entry, time=self._clock())])
                 self._matching.wrote(known, by_itself=True)
                 self._show(folder)
         return known
@@ -154,8 +150,6 @@ class ScratchWriter:
         if not check_folder(self._root):
             return []
         with self._locked():
-            from brim.config import user_folder
-
             into = os.path.join(self._state if self._state is not None else user_folder(os.environ), "scratch")
             inside = list(session_folders(self._root).values())
             kept = keep_journals([self._root, *inside], into, os.path.basename(self.worktree), now=self._clock())
@@ -201,15 +195,15 @@ class ScratchWriter:
         waiting = [] if known_title else [title]
         places: dict[int, int] = {}
         for at, entry in enumerate(model.entries[done:], done):
-            named = entry.replace(session=entry.session or self.session)
+            named = replace(entry, session=entry.session or self.session)
             known = self._matching.modelled(named, now=now, replay=replay)
             if known is None:
                 places[len(waiting)] = at
-                waiting.append(named.replace(time=now if entry.time is None else entry.time))
+                waiting.append(replace(named, time=now if entry.time is None else entry.time))
                 continue
             model.written(at, known)
             if entry.id and entry.id != known.id:
-                waiting.append(named.replace(kind="same", text="", time=now, refs={"of": known.id}))
+                waiting.append(replace(named, kind="same", text="", time=now, refs={"of": known.id}))
         written = self._journal.append(waiting)
         for position, at in places.items():
             model.written(at, written[position])

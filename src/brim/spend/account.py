@@ -8,13 +8,10 @@ lines. It's written in the ledger's transaction: otherwise it could skip request
 from __future__ import annotations
 
 import json
+from typing import Any
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from brim.spend.money import Prices
-    from brim.tracking.events import RunTotal
+from brim.spend.money import Prices
+from brim.tracking.events import RunTotal
 
 _MOST_FILES = 512
 _MOST_KIN = 16

@@ -7,22 +7,20 @@ Scopes are paths such as ``project/job/agent``. What a child spends counts again
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
 from brim.errors import InputError
-from brim.record import Record
+from brim.record import Value
+from brim.spend.limits import Limit, Raise
+from brim.spend.periods import Allowance, Ceiling
+from brim.tokens.counters import counter_for
+from brim.tracking.notices import Notice
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-    from typing import Any, Protocol, TypeVar
-
-    from brim.spend.limits import Limit, Raise
-    from brim.spend.periods import Allowance, Ceiling
     from brim.spend.spending import Spend
-    from brim.tracking.notices import Notice
-
-    _Result = TypeVar("_Result")
-else:
-    Protocol = object
+_Result = TypeVar("_Result")
 
 DEEPEST = 8
 """The most segments of a scope."""
@@ -68,7 +66,8 @@ def lineage(scope: str) -> list[str]:
     return ["/".join(segments[: depth + 1]) for depth in range(len(segments))]
 
 
-class Reservation(Record):
+@dataclass(frozen=True)
+class Reservation(Value):
     """Money that was reserved for one request, and how that ended. Amounts are micro-dollars."""
 
     request_id: str
@@ -93,7 +92,8 @@ class Reservation(Record):
     """When it was made, in seconds since 1970: it counts for the period of that moment."""
 
 
-class DaySum(Record):
+@dataclass(frozen=True)
+class DaySum(Value):
     """The sum of one day, scope, model and branch. An unknown model or branch is empty."""
 
     day: int
@@ -106,7 +106,8 @@ class DaySum(Record):
     tokens: int
 
 
-class ScopeStatus(Record):
+@dataclass(frozen=True)
+class ScopeStatus(Value):
     """How much one scope, including everything below it, has spent. Amounts are micro-dollars."""
 
     scope: str
@@ -269,7 +270,6 @@ class Ledger(Protocol):
                 spend.settle(client.messages.create(...))
         """
         from brim.spend.spending import Quote, Spend
-        from brim.tokens.counters import counter_for
 
         prompt = counter_for(model).count_messages(messages, tools).high
         return Spend(self, scope, Quote(model, prompt, max_output), lease=lease)

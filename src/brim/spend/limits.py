@@ -6,16 +6,16 @@ total stays within the limit even with the wrap-up. ``CostBudget`` applies these
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Self
+
 from brim.errors import InputError
 from brim.figures import DOLLAR
-from brim.record import Record
+from brim.record import Value
 from brim.spend.money import MOST, checked_amount, in_dollars
+from brim.tracking.compaction import fold
 from brim.tracking.notices import COST_LIMIT, COST_WARNING, INPUT_REQUESTED, Notice, Subscribers
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Self
 
 WARN = 0.8
 """The share of the limit that is worth a warning."""
@@ -38,7 +38,8 @@ _PARTS = 1_000_000
 """Shares are counted in millionths: with floats, a mark could be off by a micro-dollar."""
 
 
-class Raise(Record):
+@dataclass(frozen=True)
+class Raise(Value):
     """The answer *raise the limit to so many micro-dollars*.
 
     *per* and *unit* name one of several limits, as ``brim.spend.Ceiling`` does.
@@ -52,7 +53,8 @@ class Raise(Record):
         checked_amount(self.to, "the limit")
 
 
-class Limit(Record):
+@dataclass(frozen=True)
+class Limit(Value):
     """A limit and its state. Each answer, and each new sum, returns another one."""
 
     given: int | None = None
@@ -118,12 +120,12 @@ class Limit(Record):
         if self.amount is None or pause_at is None or warn_at is None or spent <= 0:
             return self, False, False
         if self.state == WRAPPING_UP and spent >= self.amount:
-            return self.replace(state=STOPPED), False, False
+            return replace(self, state=STOPPED), False, False
         if spent >= pause_at:
             ask = self.state == OPEN
-            return self.replace(state=ASKED if ask else self.state, warned=True), False, ask
+            return replace(self, state=ASKED if ask else self.state, warned=True), False, ask
         warn_now = spent >= warn_at and not self.warned and self.state in (OPEN, ASKED)
-        return (self.replace(warned=True) if warn_now else self), warn_now, False
+        return (replace(self, warned=True) if warn_now else self), warn_now, False
 
     def answered(self, answer: str | Raise, taken: int, warn: float = WARN, *, unit: str = "usd") -> Self:
         """Return the limit after a person's *answer*. *taken* is spent or reserved, in *unit*.
@@ -133,9 +135,9 @@ class Limit(Record):
         its warning were due at once, it is left out: the person who answered knows.
         """
         if answer == "wrap_up":
-            return self.replace(state=WRAPPING_UP)
+            return replace(self, state=WRAPPING_UP)
         if answer == "stop":
-            return self.replace(state=STOPPED)
+            return replace(self, state=STOPPED)
         if isinstance(answer, Raise):
             if self.amount is None:
                 raise InputError("there is no limit to raise: set one, as in 'brim limit 5/day'")
@@ -145,7 +147,7 @@ class Limit(Record):
             if answer.to <= self.amount:
                 lower = "set a lower limit if that is what is meant"
                 raise InputError(f"the limit is {now} already, so {to} does not raise it: {lower}")
-            renewed = self.replace(base=answer.to, amount=answer.to, state=OPEN, warned=False)
+            renewed = replace(self, base=answer.to, amount=answer.to, state=OPEN, warned=False)
             if not renewed.room(taken):
                 spent = f"{in_unit(taken, unit)} is spent or reserved already"
                 raise InputError(f"{spent}, so a limit of {to} leaves no room: raise it further")
@@ -154,7 +156,7 @@ class Limit(Record):
         else:
             raise InputError(f"{repr(answer)[:40]} isn't an answer: there are continue, Raise(to), wrap_up and stop")
         mark = renewed.warn_at(warn)
-        return renewed.replace(warned=mark is not None and taken >= mark)
+        return replace(renewed, warned=mark is not None and taken >= mark)
 
     def renewed(self, given: int | None) -> Limit:
         """Return the limit *given* in place of this default. A stopped scope stays stopped."""
@@ -165,13 +167,14 @@ class Limit(Record):
         if self.state != ASKED and not is_reached:
             raise InputError("nothing was asked: 'continue' answers a limit that was reached, once; 'raise' always can")
         if self.amount is None or self.base is None:
-            return self.replace(state=OPEN)
+            return replace(self, state=OPEN)
         if self.base == 0:
             raise InputError("the limit is 0, and a tenth more is nothing: raise it to an amount")
         more = -(-self.base // 10)
-        return self.replace(amount=min(MOST, max(self.amount, taken) + more), state=OPEN)
+        return replace(self, amount=min(MOST, max(self.amount, taken) + more), state=OPEN)
 
 
+@dataclass(frozen=True)
 class CostNotice(Notice):
     """A notice about one scope's money, in micro-dollars."""
 
@@ -201,6 +204,7 @@ class CostNotice(Notice):
         return in_unit(amount, self.unit)
 
 
+@dataclass(frozen=True)
 class CostWarning(CostNotice):
     """A good part of the limit is spent."""
 
@@ -212,6 +216,7 @@ class CostWarning(CostNotice):
         return f"{self._whose}{self._sum} is spent{self.when}{share}"
 
 
+@dataclass(frozen=True)
 class CostLimit(CostNotice):
     """The limit is reached: all is spent but the part for the wrap-up, or another request doesn't fit."""
 
@@ -230,6 +235,7 @@ class CostLimit(CostNotice):
         return f"{self._whose}{what}: {self._sum} is spent{self.when}{held}"
 
 
+@dataclass(frozen=True)
 class InputRequested(CostNotice):
     """A person has to answer before anything more is spent.
 
@@ -384,8 +390,6 @@ def build_wrap_up_prompt(
     """
     what = ""
     if task:  # hooks name none, so they don't pay for the import
-        from brim.tracking.compaction import fold
-
         what = fold(task)
     from brim.spend.periods import out_of
 

@@ -6,17 +6,12 @@ the later report replaces the earlier.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 
 from brim.spend.account import SessionTotal
-from brim.tracking.events import RunTotal, Usage
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from brim.spend.money import Prices
-    from brim.tracking.events import Event
+from brim.spend.money import PriceList, Prices
+from brim.tracking.events import Event, RunTotal, Usage
 
 
 class SpendMeter:
@@ -146,7 +141,6 @@ class SpendMeter:
 
     @cached_property
     def _list(self) -> Prices:
-        from brim.spend.money import PriceList
 
         return PriceList() if self._prices is None else self._prices
 

@@ -5,23 +5,16 @@ Prices are those of the day of the request.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import date
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation
 from functools import cache
+from typing import Protocol
 
 from brim.errors import InputError, UnknownPrice
 from brim.figures import DOLLAR
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import date
-    from decimal import Decimal
-    from typing import Protocol
-
-    from brim.models.charges import Day
-    from brim.models.usage import Tokens
-else:
-    Protocol = object
-
+from brim.models.charges import Day, charges_of, day_of, today
+from brim.models.usage import Tokens
 
 MOST = 10**15
 """The largest amount: a billion dollars. Sums of many of them still fit into what SQLite can store."""
@@ -37,7 +30,6 @@ def micro_dollars(text: str | float | Decimal, *, up: bool = True) -> int:
     >>> micro_dollars("$0.25"), micro_dollars("0.0000001"), micro_dollars("0.0000001", up=False)
     (250000, 1, 0)
     """
-    from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation
 
     if isinstance(text, (int, float, Decimal)) and not isinstance(text, bool):
         text = str(text)  # the shortest decimal: 0.1 is a tenth
@@ -104,7 +96,6 @@ class PriceList:
     """Prices requests; a model is looked up once."""
 
     def __init__(self) -> None:
-        from brim.models.charges import charges_of
 
         self._charges = cache(charges_of)
 
@@ -130,7 +121,6 @@ class PriceList:
 
     def _day(self, time: float | None) -> Day:
         """Return the day of *time* in UTC; today if no calendar has it."""
-        from brim.models.charges import day_of, today
 
         return day_of(time) if time is not None and -6e10 < time < 2e11 else today()  # the years 68 to 8307; not nan
 
@@ -155,7 +145,6 @@ def estimate_cost(
     60000
     """
     from brim.models.catalog import cost
-    from brim.models.usage import Tokens
 
     given = (input_tokens, output_tokens, cache_read_tokens, cache_write_tokens)
     counts = [getattr(each, "high", each) for each in given]

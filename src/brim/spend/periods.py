@@ -6,17 +6,19 @@ since 1970, so only its end needs a calendar.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
 from brim.errors import InputError
 from brim.figures import DOLLAR
-from brim.record import Record
+from brim.record import Value
 from brim.spend.limits import Limit
 from brim.spend.money import MOST, in_dollars, micro_dollars
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from brim.tracking.plan_windows import PlanWindow
+from brim.tracking.plan_windows import PlanWindow, read_plan_windows
 
 USD, TOKENS, PERCENT = "usd", "tokens", "percent"
 UNITS = (USD, TOKENS, PERCENT)
@@ -41,7 +43,8 @@ _FACTORS = {"k": 10**3, "m": 10**6, "b": 10**9}
 SECONDS_PER_DAY = 86_400.0
 
 
-class Ceiling(Record):
+@dataclass(frozen=True)
+class Ceiling(Value):
     """A limit as a person writes it: so much, of what, per period.
 
     >>> read_ceiling("5/day"), str(read_ceiling("2M tokens/week")), str(read_ceiling("90%/5h"))
@@ -161,8 +164,6 @@ def bounds(period: str, zone: str, now: float) -> tuple[float, float | None]:
     """
     if period not in (DAY, WEEK, MONTH):
         return now, None
-    from datetime import datetime, timedelta
-    from zoneinfo import ZoneInfo
 
     # Arithmetic within one zone is by the clock on the wall; an hour that doesn't exist counts from the change.
     first = datetime.fromtimestamp(now, ZoneInfo(zone)).replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
@@ -176,8 +177,6 @@ def bounds(period: str, zone: str, now: float) -> tuple[float, float | None]:
 
 def local_zone(environ: Mapping[str, str]) -> str:
     """Return the IANA name of this machine's time zone; ``UTC`` if it doesn't say."""
-    import os
-    from contextlib import suppress
 
     names = [environ.get("TZ", "").removeprefix(":")]
     with suppress(OSError):
@@ -189,7 +188,6 @@ def local_zone(environ: Mapping[str, str]) -> str:
 
 def is_zone(name: str) -> bool:
     """Whether *name* is a time zone that this machine knows."""
-    from zoneinfo import ZoneInfo
 
     try:
         return bool(ZoneInfo(name))
@@ -209,7 +207,7 @@ def plan_limits(
 ) -> list[Allowance]:
     """Return *allowance* with how much of its plan's window *agent* has used, if a fresh reading says so."""
     return [
-        allowance.replace(spent=int(100 * each.used), starts=each.read_at, ends=each.resets_at)
+        replace(allowance, spent=int(100 * each.used), starts=each.read_at, ends=each.resets_at)
         for each in plan_readings(allowance, home, environ if agent == "codex" else None, now)
         if each.agent == agent and abs(now - each.read_at) <= FRESH
     ]
@@ -220,7 +218,6 @@ def plan_readings(allowance: Allowance, home: str, environ: Mapping[str, str] | 
 
     *home* is the user's brim folder. Codex's own files are read only with *environ*.
     """
-    from brim.tracking.plan_windows import read_plan_windows
 
     minutes = int(allowance.period[:-1])
     found = read_plan_windows(home, environ)
@@ -230,7 +227,8 @@ def plan_readings(allowance: Allowance, home: str, environ: Mapping[str, str] | 
 # What is spent in a period ----------------------------------------------------------------------------------------
 
 
-class Allowance(Record):
+@dataclass(frozen=True)
+class Allowance(Value):
     """One limit of a scope, and what is spent of it in the period that is on.
 
     A limit per session or sub-agent is set on a project, or everywhere; each session below has one of its own.
@@ -289,7 +287,7 @@ class Allowance(Record):
         """Return it as a look at *now* finds it: nothing is spent yet if the period has ended. No calendar is read."""
         if not self.is_over(now):
             return self
-        return self.replace(limit=Limit(self.limit.given, self.limit.base), spent=0, reserved=0)
+        return replace(self, limit=Limit(self.limit.given, self.limit.base), spent=0, reserved=0)
 
     def at(self, now: float) -> Allowance:
         """Return it in the period of *now*, which may be a later or, if the clock was set back, an earlier one.
@@ -301,13 +299,13 @@ class Allowance(Record):
             return self
         starts, ends = self._bounds(now)
         if ends == self.ends:  # set back to before the limit was set: what is spent from now on counts
-            return self.replace(starts=now - SECONDS_PER_DAY)
-        return self.seen(now).replace(starts=starts, ends=ends)
+            return replace(self, starts=now - SECONDS_PER_DAY)
+        return replace(self.seen(now), starts=starts, ends=ends)
 
     def of(self, scope: str) -> Allowance:
         """Return this pattern as the limit of the session or sub-agent *scope*."""
         given = self.limit.amount
-        return self.replace(scope=scope, limit=Limit(given), spent=0, reserved=0)
+        return replace(self, scope=scope, limit=Limit(given), spent=0, reserved=0)
 
     def _bounds(self, now: float) -> tuple[float, float | None]:
         try:

@@ -7,28 +7,27 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from brim.errors import InputError, LimitReached, UnknownPrice
+from brim.models.catalog import cost
+from brim.models.catalog import model as model_record
 from brim.models.terms import Terms
-from brim.record import Record
-from brim.spend.ledger import LONG_LEASE
+from brim.models.usage import Reported, Tokens, read_response
+from brim.record import Value
+from brim.spend.ledger import LONG_LEASE, Ledger, Reservation
 from brim.spend.money import estimate_cost, in_dollars
 from brim.spend.unsent import may_be_billed
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
-    from concurrent.futures import Future
-    from typing import Any, Self
-
-    from brim.models.usage import Reported, Tokens
-    from brim.spend.ledger import Ledger, Reservation
 
 LEAST_OUTPUT = 1_024
 """Tokens of an answer that are worth its prompt: no cap is lowered below that."""
 
 
-class Quote(Record):
+@dataclass(frozen=True)
+class Quote(Value):
     """The most that one request can cost.
 
     All of its prompt is written to a cache, its answers are as long as they may be, and its ``terms`` are used up.
@@ -55,7 +54,6 @@ class Quote(Record):
     @property
     def amount(self) -> int:
         """Micro-dollars."""
-        from brim.models.catalog import cost
 
         if self.terms.unlimited:
             raise UnknownPrice(f"the limit doesn't allow this request: {self.terms.unlimited}", self.model)
@@ -70,7 +68,6 @@ class Quote(Record):
 
     def _dearest_tokens(self) -> Iterator[Tokens]:
         """Yield the ways in which the tokens may be charged: as text or as sound."""
-        from brim.models.usage import Tokens
 
         output = self.output * self.answers
         terms = self.terms
@@ -87,7 +84,6 @@ class Quote(Record):
 
     def _written_tokens(self) -> Tokens:
         """Return the tokens with a prompt that is written to a cache."""
-        from brim.models.usage import Tokens
 
         output = self.output * self.answers
         spoken = output if self.terms.speaks else 0
@@ -102,7 +98,6 @@ class Quote(Record):
 
     def _unknown_price(self) -> UnknownPrice:
         """Return the error that names what has no price."""
-        from brim.models.catalog import model as model_record
 
         estimate_cost(self.model, input_tokens=1, output_tokens=1)  # raises if the model has no price at all
         record = model_record(self.model)
@@ -123,10 +118,10 @@ class Quote(Record):
         """
 
         def size(output: int) -> int:
-            quote = self.replace(output=output)
+            quote = replace(self, output=output)
             return quote.tokens if unit == "tokens" else quote.amount
 
-        return self.replace(output=max(0, bisect_right(range(self.output + 1), room, key=size) - 1))
+        return replace(self, output=max(0, bisect_right(range(self.output + 1), room, key=size) - 1))
 
 
 class Spend:
@@ -200,7 +195,7 @@ class Spend:
         fitting = self.quote.within(refused.room or 0, refused.unit).output
         if fitting:
             return f"It would fit with max_output={fitting}"
-        alone = self.quote.replace(output=0)
+        alone = replace(self.quote, output=0)
         size = f"{alone.tokens:,} tokens" if refused.unit == "tokens" else in_dollars(alone.amount)
         if self.quote.terms.has_server_tools:
             uses = f"The model may read its prompt {self.quote.terms.prompts} times while the provider's tools run"
@@ -240,8 +235,6 @@ class Spend:
 
     def price(self, response: object) -> tuple[int, int | None]:
         """Return the micro-dollars and tokens of *response*; ``UnknownPrice`` if it can't be priced."""
-        from brim.models.catalog import cost
-        from brim.models.usage import Reported, read_response
 
         if isinstance(response, int) and not isinstance(response, bool):
             return response, None
@@ -264,7 +257,7 @@ class Spend:
         heard, spoken, searches = tokens.extras or (0, 0, 0)
         searches = max(searches, terms.searches)
         extras = (heard, spoken, searches) if heard or spoken or searches else ()
-        return tokens.replace(extras=extras, tool_uses=terms.tool_uses)
+        return replace(tokens, extras=extras, tool_uses=terms.tool_uses)
 
     def _unreported_fees(self, reported: Reported) -> int:
         """Return what the caller said that tools cost, if the response doesn't say it."""

@@ -7,10 +7,11 @@ import os
 import shutil
 import sqlite3
 import time
+from collections.abc import Callable
 from contextlib import closing, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import count, filterfalse
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brim.config.retention import NEWEST_COPIES, OTHER_COPIES
 from brim.errors import InputError, StoreError
@@ -18,12 +19,8 @@ from brim.files import backup_name, sha256_hex
 from brim.store.database import ERRORS, Database, connect, has_tables, in_words, log_ahead
 from brim.store.events import Event
 from brim.store.project import PARTS, check_ours, make_folder
+from brim.store.scopes import Scopes
 from brim.store.store import open_store
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from brim.store.scopes import Scopes
 
 BACKUPS = "backups"
 """The folder of backups, in the folder of the store."""
@@ -178,7 +175,7 @@ def merge_copy(copy: str, scopes: Scopes, *, now: float) -> None:
     with open_store(copy) as kept, scopes.writing("project"):
         store = scopes.store("project")
         present, known = {each.id for each in store.behaviors()}, {edge.key for edge in store.all_edges()}
-        lost = [each.replace(scope="project") for each in kept.behaviors() if each.id not in present]
+        lost = [replace(each, scope="project") for each in kept.behaviors() if each.id not in present]
         for behavior in lost:
             scopes.put(behavior, event="restored", now=now, backup=os.path.basename(copy))
         store.put_edges([each for each in kept.edges_touching([each.id for each in lost]) if each.key not in known])

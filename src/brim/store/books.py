@@ -6,6 +6,9 @@ per period (``brim.spend.periods.Allowance``). Both keep the rules of ``brim.spe
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from brim.config.retention import REQUEST_DAYS
 from brim.errors import StoreError
 from brim.spend.ledger import LONGEST_LEASE, RESERVED, DaySum, Reservation, ScopeStatus, lineage
@@ -34,14 +37,8 @@ from brim.spend.periods import (
     USD,
     Allowance,
 )
-from brim.store.database import ALL
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from brim.store.database import Database
-    from brim.tracking.notices import Notice
+from brim.store.database import ALL, Database
+from brim.tracking.notices import Notice
 
 MOST_FOLDED = 2_000
 """Entries that are folded at a time."""
@@ -284,8 +281,8 @@ class Books:
         # Days that the period only touches count whole: they are folded only if the clock was far ahead.
         folded = f"{total} spend_days {where} (day + 1) * 86400.0 > ?1 AND day * 86400.0 < ?2"
         reserved, spent, old = (self._database.row(sql, values)[0] for sql in (open_sum, spent_sum, folded))
-        return allowance.replace(
-            spent=max(0, allowance.spent + spent + old), reserved=allowance.reserved + max(0, reserved)
+        return replace(
+            allowance, spent=max(0, allowance.spent + spent + old), reserved=allowance.reserved + max(0, reserved)
         )
 
     def _take(self, row: Any) -> None:
@@ -319,7 +316,7 @@ class Books:
         the branch of a new request.
         """
         when = min(self.now, new.made_at if when is None else when)
-        before = old or new.replace(amount=0, tokens=0, charged=0, charged_tokens=0)
+        before = old or replace(new, amount=0, tokens=0, charged=0, charged_tokens=0)
         spent, tokens = new.charged - before.charged, new.charged_tokens - before.charged_tokens
         reserved, set_aside = (now - was for now, was in zip(_set_aside(new), _set_aside(before), strict=True))
         allowances = self.allowances(new.scope)  # with what was there before
@@ -334,8 +331,8 @@ class Books:
         for each in allowances:
             if when >= each.starts:  # otherwise it belongs to an earlier period
                 more, aside = (tokens, set_aside) if each.unit == TOKENS else (spent, reserved)
-                sums = {"spent": max(0, each.spent + more), "reserved": max(0, each.reserved + aside)}
-                moved = self.put(each.replace(**sums), moved=True)
+                new_sums = replace(each, spent=max(0, each.spent + more), reserved=max(0, each.reserved + aside))
+                moved = self.put(new_sums, moved=True)
                 if more > 0 and not is_answered:
                     self.reached(moved)
         self._database.run(
@@ -354,7 +351,7 @@ class Books:
         """Ask about a limit, once per limit: what is *wanted* does not fit."""
         if about.limit.state == OPEN:
             self._ask(about, wanted=wanted)
-            self.keep(about, about.limit.replace(state=ASKED))
+            self.keep(about, replace(about.limit, state=ASKED))
 
     def answered(self, name: str, answer: str, amount: int | None) -> None:
         """Note that a person said *answer* about the scope *name*."""
@@ -376,8 +373,7 @@ class Books:
                 self.answered(each.scope, SET_BACK, int(self._left[each.key]))
             limit = each.limit.to_dict().values()
             self._database.run(
-                f"INSERT OR REPLACE INTO spend_limits ({LIMIT_COLUMNS}) "  # noqa: S608
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                f"INSERT OR REPLACE INTO spend_limits ({LIMIT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
                 (*each.key, *limit, each.spent, each.reserved, each.zone, each.starts, each.ends),
             )
 
@@ -410,7 +406,7 @@ class Books:
         if isinstance(about, Scope):
             self.changing(about.name).limit = limit
         else:
-            self.put(about.replace(limit=limit), moved=True)
+            self.put(replace(about, limit=limit), moved=True)
 
     def _ask(self, about: Scope | Allowance, *, wanted: int = 0) -> None:
         limit = about.limit

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 
 from brim.behaviors.behavior import LIVE, Edge
@@ -160,5 +161,5 @@ def remove_edges(removable: Iterable[tuple[Store, Edge]], *, now: float) -> None
             if (other.source, other.target, other.kind) == (edge.target, edge.source, edge.kind) and other != edge:
                 used = [at for at in (edge.last_activated, other.last_activated) if at is not None]
                 weight = max(edge.weight, other.weight)
-                store.put_edges((other.replace(weight=weight, last_activated=max(used, default=None)),))
+                store.put_edges((replace(other, weight=weight, last_activated=max(used, default=None)),))
         store.remove_edge(edge.source, edge.target, edge.kind, now=now)

@@ -10,17 +10,14 @@ import json
 import os
 import sqlite3
 import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
+from typing import Any, Self
 
 from brim.errors import InputError, StoreError
 from brim.files import open_safely
 from brim.store.project import check_ours, make_file
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Any, Self
 
 APPLICATION = 0x6272696D
 """``brim`` in ASCII: the application id in SQLite's header."""

@@ -8,24 +8,21 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
+from brim.activation.weights import BREADTH, Pair, co_activated, joint_pairs, touched
+from brim.behaviors.behavior import Behavior, Edge
 from brim.errors import StoreError
-from brim.record import Record
+from brim.masking import mask
+from brim.record import Value
+from brim.store.database import Database
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-    from typing import Any
-
-    from brim.activation.weights import Pair
-    from brim.behaviors.behavior import Behavior, Edge
-    from brim.store.database import Database
     from brim.store.scopes import Scopes
     from brim.store.store import Store
-else:
-    Any = object  # importing typing would take a hook too long
 
 SHORT = 14
 """A word with at most so many characters is too short for a secret with a known shape. Generated ids have 12."""
@@ -34,7 +31,8 @@ RECENT = 200
 """How many injections of each file are considered."""
 
 
-class Event(Record):
+@dataclass(frozen=True)
+class Event(Value):
     """One thing that happened. Times are seconds since 1970."""
 
     kind: str
@@ -43,7 +41,7 @@ class Event(Record):
     behavior: str | None = None
     """The id of the behavior that it happened to; None if it happened to several or to none."""
     session: str = ""
-    detail: Mapping[str, Any] = MappingProxyType({})
+    detail: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     """More about it, as JSON."""
 
     def __post_init__(self) -> None:
@@ -96,7 +94,6 @@ def _masked(value: Any) -> Any:
 
 
 def _without_secrets(text: str) -> str:
-    from brim.masking import mask
 
     return mask(text)
 
@@ -113,7 +110,6 @@ def note_injection(
 
     Call it inside ``scopes.writing()``. A read-only file stays as it is.
     """
-    from brim.activation.weights import BREADTH, co_activated, touched
 
     stores = {scope: store for scope, store in scopes.stores.items() if not store.readonly}
     ids = [behavior.id for behavior in told]
@@ -147,7 +143,6 @@ def _joint(stores: Iterable[Store], met: Sequence[str], edges: Iterable[Edge]) -
 
     An injection from both files has an event in each, and counts once.
     """
-    from brim.activation.weights import joint_pairs
 
     related = {pair for edge in edges for pair in ((edge.source, edge.target), (edge.target, edge.source))}
     if all(pair in related for pair in joint_pairs(met)):

@@ -5,36 +5,31 @@ What is due, what a budget can hold and what a project's settings admit is the s
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from math import nextafter
+from typing import Any, TypeVar
 
+from brim.activation.context import Context
+from brim.activation.engine import Course
 from brim.activation.relevance import rank
-from brim.behaviors.behavior import Status
-from brim.injection.costs import ENCODINGS, StoredCosts
+from brim.behaviors.behavior import BehaviorKind, Status
+from brim.config import Config
+from brim.injection.costs import ENCODINGS, Costs, StoredCosts
 from brim.injection.mapper import ActivationTierMapper
-from brim.injection.text import PROTECTED, says_all
+from brim.injection.plan import InjectionPlan
+from brim.injection.session import Session
+from brim.injection.text import PROTECTED, says_all, text_of
 from brim.injection.tiers import Tier
 from brim.models.light import lookup
+from brim.store.events import note_injection
+from brim.store.scopes import Scopes
+from brim.tokens.calibrate import ANY_FAMILY, Ratio, ratio_for
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
-    from typing import Any, TypeVar
-
-    from brim.activation.context import Context
-    from brim.activation.engine import Course
-    from brim.behaviors.behavior import BehaviorKind
-    from brim.config import Config
-    from brim.injection.costs import Costs
-    from brim.injection.plan import InjectionPlan
-    from brim.injection.session import Session
-    from brim.store.scopes import Scopes
-    from brim.tokens.calibrate import Ratio
-
-    _Costs = TypeVar("_Costs", bound=Costs)
-    Standing = tuple[BehaviorKind, Status]
-    Counting = tuple[str, Ratio | None]
-    """An encoding that costs are stored in, and what to multiply them by."""
+_Costs = TypeVar("_Costs", bound=Costs)
+Standing = tuple[BehaviorKind, Status]
+Counting = tuple[str, Ratio | None]
+"""An encoding that costs are stored in, and what to multiply them by."""
 
 OWN = (
     *("token_budget.default", "token_budget.dynamic_context", "injection.max_chars"),
@@ -151,7 +146,6 @@ class HookPlanner:
 
         In *session*, a summary that says everything counts as the whole text, which then need not follow.
         """
-        from brim.injection.text import text_of
 
         included = plan.included
         whole = self._scopes.get_many([item.id for item in included])
@@ -160,8 +154,6 @@ class HookPlanner:
                 if item.tier is Tier.SUMMARY and says_all(whole[item.id]):
                     session.told_whole(item.id)
         if session_id and included:
-            from brim.store.events import note_injection
-
             told = [whole[item.id] for item in included]
             note_injection(self._scopes, told, self.active, now=self._now, session=session_id, event=event)
         chosen = [(whole[item.id], item.tier, item.activation) for item in included]
@@ -328,7 +320,6 @@ def counting_of(scopes: Scopes, model: str | None) -> Counting:
     found = lookup(model)
     if found.resolved and found.encoding in ENCODINGS:
         return found.encoding, None
-    from brim.tokens.calibrate import ANY_FAMILY, ratio_for
 
     family = found.encoding if found.resolved else ANY_FAMILY
     ratio = ratio_for(model, family, scopes.user.calibrations if scopes.user is not None else None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from brim.behaviors.behavior import LIVE, POSITIVE, Behavior, Edge, Provenance
@@ -141,7 +141,7 @@ def plan_of(
     ids = {scope: [id for of, id in incoming if of == scope] for scope in ("project", "user")}
     # What is in a file counts as of that file's scope.
     have = {
-        (scope, id): old.replace(scope=scope)
+        (scope, id): replace(old, scope=scope)
         for scope, store in scopes.stores.items()
         for id, old in store.get_many(ids[scope]).items()
     }
@@ -151,11 +151,11 @@ def plan_of(
         if old is None:
             came = Provenance("import", at=now, file=source) if new.provenance == Provenance() else new.provenance
             since = now if new.created_at is None else new.created_at
-            changes.append(Change(new.replace(provenance=came, created_at=since)))
+            changes.append(Change(replace(new, provenance=came, created_at=since)))
             continue
         wanted = updated(old, new)
         if fields := _differing(wanted, old):
-            changes.append(Change(wanted.replace(updated_at=now), old, fields))
+            changes.append(Change(replace(wanted, updated_at=now), old, fields))
         else:
             same.append(new.id)
         if new.live and not old.live:
@@ -174,7 +174,7 @@ def updated(old: Behavior, new: Behavior) -> Behavior:
     """Return *old* updated by *new*. Nothing is lost, and a second time changes nothing."""
     texts = dict.fromkeys((*old.variants, *new.variants, old.canonical))
     # What brim learned about it here stays, and so does what the file leaves out.
-    kept: dict[str, object] = {
+    kept: dict[str, Any] = {
         "scope": old.scope,
         "usage": old.usage,
         "confidence": old.confidence,
@@ -190,7 +190,7 @@ def updated(old: Behavior, new: Behavior) -> Behavior:
         kept["summary"] = old.summary
     if not old.live:
         kept |= {"status": old.status, "superseded_by": old.superseded_by}
-    return new.replace(**kept)
+    return replace(new, **kept)
 
 
 def _edge_changes(
@@ -208,16 +208,22 @@ def _edge_changes(
         if not {edge.source, edge.target} <= known:
             dangling.append(edge)
         elif old is None:
-            changes.append(EdgeChange(scope, edge if edge.created_at is not None else edge.replace(created_at=now)))
+            changes.append(EdgeChange(scope, edge if edge.created_at is not None else replace(edge, created_at=now)))
         elif old.weight == edge.weight:
             same += 1
         else:
-            changes.append(EdgeChange(scope, old.replace(weight=edge.weight), old))
+            changes.append(EdgeChange(scope, replace(old, weight=edge.weight), old))
     return tuple(changes), same, tuple(dangling)
 
 
 def _differing(one: Behavior, other: Behavior) -> tuple[str, ...]:
     return tuple(field for field in Behavior.__match_args__ if getattr(one, field) != getattr(other, field))
+
+
+def _stronger(before: Edge | None, edge: Edge) -> Edge:
+    if before is None or edge.weight > before.weight:
+        return edge
+    return before
 
 
 def _folded(edges: Iterable[tuple[str, Edge]], have: Collection[EdgeKey]) -> dict[EdgeKey, Edge]:
@@ -226,9 +232,9 @@ def _folded(edges: Iterable[tuple[str, Edge]], have: Collection[EdgeKey]) -> dic
     for scope, edge in edges:
         key, mirrored = (scope, *edge.key), (scope, edge.target, edge.source, edge.kind.value)
         if edge.kind in MUTUAL and key not in have and (mirrored in have or mirrored in found):
-            key, edge = mirrored, edge.replace(source=edge.target, target=edge.source)  # noqa: PLW2901
-        before = found.get(key)
-        found[key] = edge if before is None or edge.weight > before.weight else before
+            found[mirrored] = _stronger(found.get(mirrored), replace(edge, source=edge.target, target=edge.source))
+        else:
+            found[key] = _stronger(found.get(key), edge)
     return found
 
 
@@ -305,7 +311,7 @@ class RulesReader:
     def plan(self, scopes: Scopes) -> Plan:
         """Return what would be written, given what is stored."""
         store = scopes.stores.get(self.scope)
-        before = {each.id: each.replace(scope=self.scope) for each in (store.behaviors() if store is not None else ())}
+        before = {each.id: replace(each, scope=self.scope) for each in (store.behaviors() if store is not None else ())}
         if before != self._before:
             known = Known(before.values())
             self.outcomes = []
@@ -362,7 +368,7 @@ class RulesReader:
         except InputError as error:
             return Outcome("left out", **place, why=str(error))
         came = Provenance("rules", at=self.now, file=rule.file, note=rule.heading or found.about)
-        new = behavior.replace(provenance=came)
+        new = replace(behavior, provenance=came)
         known.put(new)
         return Outcome("added", **place, behavior=new)
 
@@ -449,7 +455,10 @@ def _moved(scopes: Scopes, kept: Behavior, gone: Behavior) -> list[Edge]:
     for edge in known:
         if gone.id not in edge.key[:2] or kept.id in edge.key[:2]:
             continue
-        new = edge.replace(**{"source" if edge.source == gone.id else "target": kept.id})
+        if edge.source == gone.id:
+            new = replace(edge, source=kept.id)
+        else:
+            new = replace(edge, target=kept.id)
         if new.key not in keys and not would_cycle([*known, *moved], new):
             moved.append(new)
     return moved

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from threading import get_ident
+from typing import Any, Self
 
 from brim.errors import InputError, LimitReached, StoreError
-from brim.record import Record
+from brim.record import Value
 from brim.spend.ledger import (
     EXPIRED,
     LEASE,
@@ -44,17 +47,9 @@ from brim.spend.periods import (
     read_ceiling,
 )
 from brim.store.books import Books, Scope, below, is_ending
-from brim.store.database import POSTGRES, TIMEOUT, open_database
+from brim.store.database import POSTGRES, TIMEOUT, Database, open_database
 from brim.store.project import scope_at
-from brim.tracking.notices import Subscribers
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any, Self
-
-    from brim.store.database import Database
-    from brim.tracking.notices import Notice
+from brim.tracking.notices import Notice, Subscribers
 
 LONGEST_ID = 200
 """Characters of a request id."""
@@ -90,7 +85,8 @@ def _open(path: str, create: bool, timeout: float) -> Database:
     return database
 
 
-class Order(Record):
+@dataclass(frozen=True)
+class Order(Value):
     """What is to be done about the money of one request: its kind is a name in ``_DOING``."""
 
     kind: str
@@ -195,7 +191,7 @@ class StoredLedger(Ledger):
                     about.is_default = about.is_default and not isinstance(answer, Raise)
                 books.keep(about, limit)
                 if isinstance(about, Allowance) and about.is_pattern:
-                    books.raised(about.replace(limit=limit))
+                    books.raised(replace(about, limit=limit))
                 books.answered(name, "raise" if isinstance(answer, Raise) else answer, limit.amount)
             return books.status(name) if name != EVERYWHERE else ScopeStatus(EVERYWHERE)
 
@@ -284,7 +280,8 @@ class StoredLedger(Ledger):
         room = tight.limit.amount - tight.limit.held - tight.taken
         if status.limit is not None and status.limit - status.held - status.spent - status.reserved <= room:
             return status
-        return status.replace(
+        return replace(
+            status,
             scope=tight.scope,
             spent=tight.spent,
             reserved=tight.reserved,
@@ -370,7 +367,7 @@ class StoredLedger(Ledger):
         with self.database.writing():
             books = self._new_books()
             for found in books.ended():  # charged in full: its call may have been sent
-                expired = found.replace(state=EXPIRED, charged=found.amount, charged_tokens=found.tokens)
+                expired = replace(found, state=EXPIRED, charged=found.amount, charged_tokens=found.tokens)
                 books.replace(found, expired, "expired")
             yield books
             books.save()
@@ -465,7 +462,7 @@ def _release(books: Books, order: Order) -> Reservation:
     if found.state == SETTLED:
         was = f"{found.request_id}: was settled at {in_dollars(found.charged)}"
         raise InputError(f"{was}, so it cannot be released; settle it at 0 if it cost nothing")
-    released = found.replace(state=RELEASED, charged=0, charged_tokens=0)
+    released = replace(found, state=RELEASED, charged=0, charged_tokens=0)
     if found.state != RELEASED:
         books.replace(found, released, "released")
     return released
@@ -516,7 +513,7 @@ def _settled(
         aside = held
     is_over = amount > aside[0] or (found.tokens > 0 and tokens > aside[1])  # else no tokens were set aside
     overrun = found.overrun or (found.purpose != RECORDED and is_over)
-    settled = found.replace(state=SETTLED, charged=amount, charged_tokens=tokens, overrun=overrun)
+    settled = replace(found, state=SETTLED, charged=amount, charged_tokens=tokens, overrun=overrun)
     books.replace(found, settled, "settled" if found.state in (RESERVED, RELEASED) else "corrected", when)
     return settled
 

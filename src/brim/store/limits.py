@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from brim.errors import InputError
@@ -291,7 +291,7 @@ class Limits:
             readings = plan_readings(allowance, self._home, self._environ, self._now)
             reading = max(readings, key=lambda each: each.used, default=None)
             if reading is not None:
-                row = allowance.replace(spent=int(100 * reading.used), ends=reading.resets_at)
+                row = replace(allowance, spent=int(100 * reading.used), ends=reading.resets_at)
                 read_at = reading.read_at
         held = 0 if row.unit == PERCENT else limit.held
         amount = limit.amount or 0

@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
-from brim.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import Any
-
-    from brim.activation.context import Context
-    from brim.config import Config
-    from brim.store.planner import Planner
-    from brim.store.scopes import Scopes
-    from brim.store.store import Store
+from brim.activation.context import Context
+from brim.config import Config
+from brim.record import Value
+from brim.store.planner import Planner
+from brim.store.scopes import Scopes
+from brim.store.store import Store
 
 KEY = "rule_files"
 TEXTS = "rule_file "
@@ -28,7 +25,8 @@ TEXTS = "rule_file "
 LARGEST = 2_000_000
 
 
-class Loader(Record):
+@dataclass(frozen=True)
+class Loader(Value):
     """An *agent* that loads a file when a session starts."""
 
     agent: str
@@ -40,7 +38,8 @@ class Loader(Record):
     """Not if one of these files exists."""
 
 
-class LoadedFile(Record):
+@dataclass(frozen=True)
+class LoadedFile(Value):
     """A file that agents load, as of its import."""
 
     path: str
@@ -74,7 +73,6 @@ def agents_planner(
 
     *begins* is whether a session begins; later, a prompt that needs such a rule gets it.
     """
-    from brim.store.planner import Planner
 
     read = loaded_rules(scopes, agent, folder) if agent else set()
     kept: Any = {"leave": read} if begins else {"told": read}

@@ -8,14 +8,19 @@ Both plan under the user's settings (``Config.yours``). A project's settings lim
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from brim.activation.context import Context
 from brim.activation.relevance import rank
-from brim.behaviors.behavior import LIVE, EdgeKind
-from brim.injection.costs import ENCODINGS
+from brim.behaviors.behavior import LIVE, Behavior, EdgeKind
+from brim.config import Config
+from brim.injection.costs import ENCODINGS, Costs, CountedCosts
 from brim.injection.mapper import ActivationTierMapper
-from brim.injection.plan import Item
+from brim.injection.plan import InjectionPlan, Item
+from brim.injection.session import Session
 from brim.injection.text import is_protected
 from brim.injection.tiers import Tier
 from brim.models.light import lookup
@@ -28,19 +33,11 @@ from brim.store.hook_planner import (
     limit_project,
     untold,
 )
+from brim.store.scopes import Scopes
 from brim.tokens.count import Count
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from brim.activation.context import Context
-    from brim.behaviors.behavior import Behavior
-    from brim.config import Config
-    from brim.injection.costs import Costs
-    from brim.injection.plan import InjectionPlan
-    from brim.injection.session import Session
-    from brim.store.scopes import Scopes
-    from brim.tokens.protocol import Mode
+from brim.tokens.counters import counter_for
+from brim.tokens.engines import NativeEngine
+from brim.tokens.protocol import Mode
 
 START_KEY = "token_budget.default"
 DYNAMIC_KEY = "token_budget.dynamic_context"
@@ -126,7 +123,7 @@ class Planner:
         is_kept = {id for id, _ in kept}
         left_out = [self._left_out(id, value, mapper, id in fits) for id, value in values if id not in is_kept]
         ranked = sorted((*plan.items, *left_out), key=lambda item: (-item.activation, item.id))
-        return plan.replace(items=tuple(ranked)) if left_out else plan
+        return replace(plan, items=tuple(ranked)) if left_out else plan
 
     def _affordable(self, mapper: ActivationTierMapper, budget: int | None, session: Session | None) -> set[str]:
         """Return the ids of all rules except those that are due and can't fit."""
@@ -229,7 +226,7 @@ def tell_session(planner: Planner, session: Session, event: str, *, floor: str =
     dynamic = planner.config[DYNAMIC_KEY]
     found = planner.plan(session.budget(dynamic), key=DYNAMIC_KEY, session=session, floor=floor)
     if session.remaining == 0 and dynamic != 0 and found.token_budget == 0:
-        found = found.replace(reasons=(f"the {session.used:,} tokens of this session are used up",))
+        found = replace(found, reasons=(f"the {session.used:,} tokens of this session are used up",))
     if not found.over_budget:
         session.charge(found)
     return found
@@ -238,14 +235,10 @@ def tell_session(planner: Planner, session: Session, event: str, *, floor: str =
 def costs_of(scopes: Scopes, ids: Collection[str], config: Config, *, mode: Mode | None = None) -> Costs:
     """Return the costs of *ids*: the stored ones, unless ``brim dev count`` would count differently."""
     model, mode = config["model"], mode or config["mode"]
-    if mode == "auto":
-        from brim.tokens.engines import NativeEngine
-
-        # An open model has a vocabulary that costs aren't stored in, if brim[fast] is installed.
-        if model is None or lookup(model).encoding not in NativeEngine.encodings - set(ENCODINGS):
-            return costs_counted(scopes, ids, model, counting_of(scopes, model))
-    from brim.injection.costs import CountedCosts
-    from brim.tokens.counters import counter_for
+    # An open model has a vocabulary that costs aren't stored in, if brim[fast] is installed.
+    is_stored = model is None or lookup(model).encoding not in NativeEngine.encodings - set(ENCODINGS)
+    if mode == "auto" and is_stored:
+        return costs_counted(scopes, ids, model, counting_of(scopes, model))
 
     calibrations = scopes.user.calibrations if scopes.user is not None else None
     return CountedCosts(counter_for(model, mode=mode, calibrations=calibrations))

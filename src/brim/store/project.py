@@ -10,15 +10,14 @@ import errno
 import os
 import stat
 import sys
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from brim.errors import StoreError
 from brim.files import data_rows, open_safely, replace_file, sha256_hex
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from brim.store.database import Database
 
 FILE = "brim.db"

@@ -7,22 +7,24 @@ a condition. A behavior that no trigger finds can't have a condition that holds;
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
+from typing import Any, TypeVar
 
 from brim.activation.relevance import ALWAYS, facts_filed, section_of
 from brim.activation.source import Node
 from brim.behaviors.behavior import Behavior, Edge, EdgeKind, Provenance, Usage
 from brim.behaviors.when import When
 from brim.errors import InputError, StoreError
+from brim.injection.costs import ENCODINGS
+from brim.injection.text import RENDERER_VERSION, item_text
+from brim.injection.tiers import Tier
+from brim.masking import mask
+from brim.tokens.engines import encoding_counter
+from brim.tokens.vocabulary import load_table_counter
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any, TypeVar
-
-    from brim.record import Record
-
-    _Value = TypeVar("_Value", bound=Record)
+_Stored = TypeVar("_Stored", When, Edge)
 
 COLUMNS = (
     *("id", "name", "kind", "scope", "status", "live"),
@@ -54,24 +56,24 @@ INDEX_VERSION = "5"
 
 def without_secrets(behavior: Behavior) -> Behavior:
     """Return *behavior* with the secrets in its texts masked."""
-    from brim.masking import mask
 
     came = behavior.provenance.to_dict()
-    texts = {name: getattr(behavior, name) for name in _TEXTS}
+    texts: dict[str, Any] = {name: getattr(behavior, name) for name in _TEXTS}
     found = (behavior.name, *behavior.tags)
     together = "\n".join([*texts.values(), *behavior.variants, *map(str, came.values()), *found])
     if mask(together) == together:  # nearly always, and one call is faster
         return behavior
     # Rules are found by words of their names and tags, so a secret there is replaced entirely.
+    came_masked: dict[str, Any] = {key: mask(each) for key, each in came.items() if isinstance(each, str)}
+    texts_masked: dict[str, Any] = {key: mask(text) for key, text in texts.items()}
     name, *tags = ["masked" if mask(each) != each else each for each in found]
-    return behavior.replace(
+    return replace(
+        behavior,
         name=name,
-        tags=tags,
-        variants=[mask(text) for text in behavior.variants],
-        provenance=behavior.provenance.replace(
-            **{key: mask(each) for key, each in came.items() if isinstance(each, str)}
-        ),
-        **{key: mask(text) for key, text in texts.items()},
+        tags=tuple(tags),
+        variants=tuple(mask(text) for text in behavior.variants),
+        provenance=replace(behavior.provenance, **came_masked),
+        **texts_masked,
     )
 
 
@@ -186,10 +188,10 @@ def edge_of(row: tuple[Any, ...]) -> Edge:
 _EDGE_KINDS = {kind.value: kind for kind in EdgeKind}
 
 
-def _as_written(kind: type[_Value], *fields: object) -> _Value:
+def _as_written(kind: type[_Stored], *fields: object) -> _Stored:
     """Return a value without checking its fields again: a hook reads thousands in milliseconds."""
     value = kind.__new__(kind)
-    value.__dict__.update(zip(kind.__match_args__, fields, strict=True))
+    value.__dict__.update(zip(kind.__dataclass_fields__, fields, strict=True))
     return value
 
 
@@ -247,11 +249,6 @@ def triggers_in(facts: Mapping[str, tuple[str, ...]], words: Iterable[str]) -> s
 
 def line_costs_of(behavior: Behavior) -> list[tuple[object, ...]]:
     """Return the costs of every line that *behavior* can become, as rows of ``line_costs``."""
-    from brim.injection.costs import ENCODINGS
-    from brim.injection.text import RENDERER_VERSION, item_text
-    from brim.injection.tiers import Tier
-    from brim.tokens.engines import encoding_counter
-    from brim.tokens.vocabulary import load_table_counter
 
     found: list[tuple[object, ...]] = []
     # Two encodings with one vocabulary count alike, and a short rule has the same text in several tiers.

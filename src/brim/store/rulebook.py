@@ -6,10 +6,11 @@ Call the functions that write inside ``scopes.writing()``. Nothing is deleted: s
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Any
 
-from brim.behaviors.behavior import LIVE, Behavior, Edge, EdgeKind, Status
+from brim.behaviors.behavior import LIVE, Behavior, BehaviorKind, Edge, EdgeKind, Status
 from brim.behaviors.contradictions import Contradiction, among
 from brim.behaviors.contradictions import find as find_contradictions
 from brim.behaviors.duplicates import Merged, Pair, merge_order, near_duplicate, near_pairs
@@ -53,7 +54,6 @@ def find_rule(scopes: Scopes, text: str) -> Behavior:
                 if found:
                     names = ", ".join(sorted(each.name for each in found)[:5])
                     raise InputError(f"{text!r} is in {len(found):,} rules: {names}; say which") from None
-        from difflib import get_close_matches
 
         called = {word.casefold(): each.name for each in every for word in (*each.name.split("-"), each.name)}
         near = get_close_matches(wanted, called, 1)
@@ -103,16 +103,17 @@ def teach(
     old, event = learned.merged_with, "learned"
     replaces = list(replaces)
     replaced = _replaced(replaces, learned.behavior, now)
-    behavior = learned.behavior.replace(
+    behavior = replace(
+        learned.behavior,
         summary=summary or learned.behavior.summary,
         priority=learned.behavior.priority if priority is None else priority,
-        supersedes=dict.fromkeys((*learned.behavior.supersedes, *(each.id for each in replaced))),
+        supersedes=tuple(dict.fromkeys((*learned.behavior.supersedes, *(each.id for each in replaced)))),
     )
     conflicts = [each for each in conflicts_of(scopes, behavior) if each.other not in replaces]
     detail: dict[str, Any] = {}
     if old is not None:
         if conflicts:  # said again, it is the newer one
-            behavior = behavior.replace(provenance=behavior.provenance.replace(at=now))
+            behavior = replace(behavior, provenance=replace(behavior.provenance, at=now))
         event = "confirmed"
         changed = [field for field in ("summary", "priority") if getattr(behavior, field) != getattr(old, field)]
         learned = learned._replace(changes=(*learned.changes, *(f"{field} changed" for field in changed)))
@@ -121,12 +122,12 @@ def teach(
     scopes.put(behavior, event=event, now=now, **detail)
     for each in known if old is not None and not old.live else ():
         if behavior.id in each.supersedes and each.id != behavior.id:  # it is back
-            rest = [id for id in each.supersedes if id != behavior.id]
-            scopes.put(each.replace(supersedes=rest, updated_at=now), event="edited", now=now)
+            rest = tuple(id for id in each.supersedes if id != behavior.id)
+            scopes.put(replace(each, supersedes=rest, updated_at=now), event="edited", now=now)
     gone = {each.id for each in replaced}
     for each in replaced:
-        rest = [id for id in each.supersedes if id != behavior.id]
-        scopes.put(each.replace(supersedes=rest), event="superseded", now=now, by=behavior.id)
+        rest = tuple(id for id in each.supersedes if id != behavior.id)
+        scopes.put(replace(each, supersedes=rest), event="superseded", now=now, by=behavior.id)
     others = [each for each in known if each.live and each.id not in {behavior.id, *gone}]
     like = [each for each in others if old is None and near_duplicate(behavior.canonical, each.canonical)]
     mark_conflicts(scopes, behavior, conflicts, now=now)
@@ -143,7 +144,7 @@ def _replaced(rules: Iterable[Behavior], by: Behavior, now: float) -> list[Behav
         if rule.scope != by.scope:
             whose, option = ("every project", "--user") if rule.scope == "user" else ("this project", "--project")
             raise InputError(f"{named(rule)} is there for {whose}: to replace it, teach the new one with {option}")
-        found.append(rule.replace(status=Status.SUPERSEDED, superseded_by=by.id, updated_at=now))
+        found.append(replace(rule, status=Status.SUPERSEDED, superseded_by=by.id, updated_at=now))
     return found
 
 
@@ -172,13 +173,13 @@ def same_elsewhere(scopes: Scopes, behavior: Behavior) -> Behavior | None:
     return next((near for _, near in similar_elsewhere(scopes, behavior.scope, [behavior])), None)
 
 
-def edit_rule(scopes: Scopes, old: Behavior, changes: Mapping[str, object], *, now: float) -> None:
+def edit_rule(scopes: Scopes, old: Behavior, changes: Mapping[str, Any], *, now: float) -> None:
     """Write *changes* of *old*, unless it has changed since it was read. Its history keeps the old values."""
     stored = scopes.store(old.scope).get(old.id)
     if stored is None or any(getattr(stored, field) != getattr(old, field) for field in (*FIELDS, "status")):
         raise InputError(f"{named(old)} changed while you edited it: see 'brim rules why {old.id}'")
     before = {field: as_object(old)[field] for field in changes}
-    scopes.put(stored.replace(**changes, scope=old.scope, updated_at=now), event="edited", now=now, before=before)
+    scopes.put(replace(stored, **changes, scope=old.scope, updated_at=now), event="edited", now=now, before=before)
 
 
 # Removing, restoring and reviewing -----------------------------------------------------------------------------------
@@ -193,7 +194,7 @@ def remove_rules(
         if rule.status is Status.FORGOTTEN:
             already.append(rule)
             continue
-        changed = rule.replace(status=Status.FORGOTTEN, updated_at=now)
+        changed = replace(rule, status=Status.FORGOTTEN, updated_at=now)
         scopes.put(changed, event="forgotten", now=now, was=rule.status.value, reason=reason)
         removed.append(changed)
     return removed, already
@@ -206,7 +207,7 @@ def restore_rules(scopes: Scopes, rules: Iterable[Behavior], *, now: float) -> t
         if rule.status is not Status.FORGOTTEN:
             already.append(rule)
             continue
-        changed = rule.replace(status=_status_before(rule, scopes), updated_at=now)
+        changed = replace(rule, status=_status_before(rule, scopes), updated_at=now)
         scopes.put(changed, event="unforgotten", now=now)
         back.append(changed)
     return back, already
@@ -226,7 +227,13 @@ def _status_before(rule: Behavior, scopes: Scopes) -> Status:
 
 
 def decide_notes(
-    scopes: Scopes, notes: Iterable[Behavior], *, accept: bool, now: float, kind: str | None = None, reason: str = ""
+    scopes: Scopes,
+    notes: Iterable[Behavior],
+    *,
+    accept: bool,
+    now: float,
+    kind: BehaviorKind | None = None,
+    reason: str = "",
 ) -> list[Behavior]:
     """Accept or reject *notes* by agents that wait for review."""
     decided = []
@@ -234,7 +241,7 @@ def decide_notes(
         if note.status is not Status.PENDING:
             raise InputError(f"{named(note)} is not a note that waits: it is {note.status}; nothing was changed")
         status = Status.ACTIVE if accept else Status.FORGOTTEN
-        changed = note.replace(status=status, kind=kind or note.kind, updated_at=now)
+        changed = replace(note, status=status, kind=kind or note.kind, updated_at=now)
         detail = {"kind": changed.kind.value} if accept else {"was": note.status.value, "reason": reason}
         scopes.put(changed, event="accepted" if accept else "rejected", now=now, shown=True, **detail)
         decided.append(changed)

@@ -11,37 +11,33 @@ from __future__ import annotations
 
 import os.path
 import time
-from contextlib import ExitStack, contextmanager
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any, Self, TypeVar
 
-from brim.behaviors.behavior import LIVE, POSITIVE, BehaviorKind, EdgeKind, Status
+from brim.activation.source import Node
+from brim.behaviors.behavior import LIVE, POSITIVE, Behavior, BehaviorKind, Edge, EdgeKind, Status
 from brim.errors import StoreError
-from brim.record import Record
+from brim.injection.session import Session
+from brim.record import Value
 from brim.store.database import TIMEOUT, Closing, closed_on_error
+from brim.store.events import Event
 from brim.store.project import FILE, project_key
-from brim.store.store import chosen, open_store
+from brim.store.store import Standing, Store, chosen, open_store
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
-    from contextlib import AbstractContextManager
-    from typing import Any, Self, TypeVar
-
-    from brim.activation.source import Node
-    from brim.behaviors.behavior import Behavior, Edge
-    from brim.injection.session import Session
-    from brim.store.store import Standing, Store
-
-    Known = Mapping[str, tuple[bool, str] | Standing | None]
-    """Standings by id; None is not there."""
-    _Entry = TypeVar("_Entry", Node, Behavior)
+Known = Mapping[str, tuple[bool, str] | Standing | None]
+"""Standings by id; None is not there."""
+_Entry = TypeVar("_Entry", Node, Behavior)
 
 
 SHOWN = 200
 """Characters of a call that an event keeps."""
 
 
-class InForce(Record):
+@dataclass(frozen=True)
+class InForce(Value):
     """Which file's rule applies for an id, and whether that rule is live and protected."""
 
     scope: str
@@ -49,7 +45,8 @@ class InForce(Record):
     protected: bool
 
 
-class Refusal(Record):
+@dataclass(frozen=True)
+class Refusal(Value):
     """Something in the project's file that brim doesn't follow, and why."""
 
     id: str
@@ -60,7 +57,8 @@ class Refusal(Record):
         return self.text
 
 
-class Sketch(Record):
+@dataclass(frozen=True)
+class Sketch(Value):
     """The part of a rule that ``ActivationTierMapper.plan`` needs."""
 
     id: str
@@ -342,7 +340,6 @@ class Scopes(Closing):
 
     def record(self, kind: str, calls: Mapping[str, str], *, now: float, session: str, tool: str) -> None:
         """Record an event about a call of *tool* with each rule; *calls* has the part that it's about, by id."""
-        from brim.store.events import Event
 
         for scope, own in self._split(calls):
             store = self.stores[scope]
@@ -457,7 +454,7 @@ def _is_same(one: str, other: str) -> bool:
 
 def _of(scope: str, behavior: Behavior) -> Behavior:
     """Return *behavior* with the scope of the file that it was read from."""
-    return behavior if behavior.scope == scope else behavior.replace(scope=scope)
+    return behavior if behavior.scope == scope else replace(behavior, scope=scope)
 
 
 def in_force(ids: Collection[str], user: Known, project: Known) -> dict[str, InForce]:

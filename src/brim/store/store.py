@@ -8,14 +8,25 @@ from __future__ import annotations
 
 import json
 import time
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Any
 
 from brim.activation.relevance import section_of, terms_of
+from brim.activation.source import Node
+from brim.behaviors.behavior import Behavior, Edge, EdgeKind, Status
+from brim.behaviors.blocks import checked_blocks
+from brim.behaviors.words import behavior_words
 from brim.config.retention import SESSIONS
 from brim.errors import InputError, StoreError
 from brim.files import sha256_hex
-from brim.record import Record
-from brim.store.database import ALL, TIMEOUT, Closing, closed_on_error, open_database
+from brim.injection.costs import ENCODINGS
+from brim.injection.session import Session
+from brim.injection.text import RENDERER_VERSION
+from brim.masking import mask
+from brim.record import Value
+from brim.store.database import ALL, TIMEOUT, Closing, Database, closed_on_error, open_database
 from brim.store.events import Event, add_event
 from brim.store.rows import (
     DIGESTED,
@@ -34,21 +45,10 @@ from brim.store.rows import (
     triggers_in,
     without_secrets,
 )
+from brim.tokens.calibrate import Calibration
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-    from contextlib import AbstractContextManager
-    from typing import Any
-
-    from brim.activation.source import Node
-    from brim.behaviors.behavior import Behavior, Edge, EdgeKind, Status
-    from brim.injection.session import Session
-    from brim.store.database import Database
-    from brim.tokens.calibrate import Calibration
-
-    Standing = tuple[bool, str, str]
-    """Whether a behavior is live, its kind and its status, as the columns hold them."""
+Standing = tuple[bool, str, str]
+"""Whether a behavior is live, its kind and its status, as the columns hold them."""
 
 _TOUCHING = (
     f"SELECT {EDGE_COLUMNS} FROM edges WHERE source IN ({{}}) "  # noqa: S608
@@ -227,7 +227,6 @@ class Store(Closing):
         self, behaviors: Iterable[Behavior], *, event: str, now: float, session: str = "", **detail: Any
     ) -> None:
         """Write *behaviors*, each as ``put`` does; all of them or none."""
-        from brim.behaviors.words import behavior_words
 
         self.learned = True
         with self.writing():
@@ -246,7 +245,6 @@ class Store(Closing):
         """Rebuild the index of stems and triggers if another version of brim wrote it."""
         if self.database.notes(["index"]) == {"index": INDEX_VERSION}:
             return
-        from brim.behaviors.words import behavior_words
 
         with self.writing():
             for behavior in self.behaviors():
@@ -360,7 +358,6 @@ class Store(Closing):
 
     def line_costs(self, ids: Collection[str], encoding: str) -> dict[tuple[str, int], tuple[int, int]]:
         """Return tokens and characters by id and tier, as far as this version of the renderer has counted them."""
-        from brim.injection.text import RENDERER_VERSION
 
         rows = self.database.rows_in(_COSTS, dict.fromkeys(ids), encoding, RENDERER_VERSION)
         return {
@@ -378,8 +375,6 @@ class Store(Closing):
 
     def stale_ids(self) -> list[str]:
         """Return the ids of behaviors with lines that this version of the renderer hasn't counted."""
-        from brim.injection.costs import ENCODINGS
-        from brim.injection.text import RENDERER_VERSION
 
         rows = self.database.rows(
             "SELECT id FROM behaviors b WHERE (SELECT count(*) FROM line_costs c "
@@ -434,7 +429,6 @@ class Store(Closing):
 
     def _sessions(self, session: str, agent: str, limits: dict[str, Any]) -> tuple[Session, Session]:
         """Return the session itself, and that of *agent* in it, which is the same without an agent."""
-        from brim.injection.session import Session
 
         main = Session(**limits)
         mine = Session(**limits, parent=main) if agent else main
@@ -477,8 +471,6 @@ class Store(Closing):
 
 
 def _check_blocks(behavior: Behavior) -> None:
-    from brim.behaviors.blocks import checked_blocks
-    from brim.masking import mask
 
     try:
         checked_blocks(behavior.blocks)
@@ -500,7 +492,8 @@ def chosen(candidates: list[Behavior], text: str) -> Behavior:
     raise InputError(f"{text[:80]!r} may mean {several}{more}: say which by its id")
 
 
-class StoredCalibrations(Record):
+@dataclass(frozen=True)
+class StoredCalibrations(Value):
     """Learned ratios by model, in a file: a ``brim.tokens.CalibrationStore``."""
 
     database: Database
@@ -508,7 +501,6 @@ class StoredCalibrations(Record):
     def get(self, model: str, /) -> Calibration | None:
         """Return what was learned about *model*; None if there is nothing, or it can't be read."""
         row = self.database.row("SELECT ratio, spread, samples FROM calibrations WHERE model = ?", (model,))
-        from brim.tokens.calibrate import Calibration
 
         try:
             return Calibration(*row) if row else None
@@ -524,7 +516,8 @@ class StoredCalibrations(Record):
             )
 
 
-class StoredWindows(Record):
+@dataclass(frozen=True)
+class StoredWindows(Value):
     """Reported windows by model, in a file: a ``brim.models.WindowStore``. *clock* says when one was reported."""
 
     database: Database

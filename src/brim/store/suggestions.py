@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
 
 from brim.errors import InputError
 from brim.files import locked, read_safely, replace_file
-from brim.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
+from brim.masking import mask
+from brim.record import Value
 
 FILE = "corrections.json"
 LARGEST = 1 << 20
@@ -30,7 +29,8 @@ PATIENCE = 0.1
 """Seconds that a hook waits for another one."""
 
 
-class Suggestion(Record):
+@dataclass(frozen=True)
+class Suggestion(Value):
     """One correction that waits."""
 
     number: int
@@ -65,7 +65,6 @@ class Suggestions:
         self, text: str, *, call: str = "", agent: str = "", project: str | None, session: str = "", time: float
     ) -> None:
         """Add a correction, masked, replacing one with the same words in the same project."""
-        from brim.masking import mask
 
         text, call = cut(mask(" ".join(text.split())), LONGEST_TEXT), cut(mask(" ".join(call.split())), LONGEST_CALL)
         if not text or not os.path.isdir(os.path.dirname(self.path)):  # don't recreate a folder that the user deleted

@@ -14,18 +14,17 @@ from __future__ import annotations
 import json
 import os
 import stat
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 from brim.errors import InputError, StoreError
 from brim.files import locked, open_safely, replace_file, sha256_hex
+from brim.store.database import Database
+from brim.store.events import Event
 from brim.store.project import FILE, make_folder
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from brim.store.database import Database
-    from brim.store.store import Store
+from brim.store.scopes import open_scopes
+from brim.store.store import Store, open_store
 
 NAME = "trust.json"
 
@@ -123,7 +122,6 @@ def settings_agreed(project: str, user_folder: str) -> str:
 
 def agree_to_settings(project: str, user_folder: str, settings: str) -> None:
     """Note that the user agrees to the *settings* (a digest) of *project*, if it is trusted."""
-    from brim.store.store import open_store
 
     path = os.path.realpath(project)
     if not is_trusted(path, user_folder):
@@ -136,7 +134,6 @@ def agree_to_settings(project: str, user_folder: str, settings: str) -> None:
 
 def _agree_to_rules(project: str, user_folder: str, *, now: float, shown: Mapping[str, str] | None) -> None:
     """Agree to the rules of *project*. Summaries are rewritten, so that agents are told what the person was shown."""
-    from brim.store.scopes import open_scopes
 
     if not os.path.lexists(os.path.join(project, ".brim", FILE)):
         return
@@ -145,7 +142,7 @@ def _agree_to_rules(project: str, user_folder: str, *, now: float, shown: Mappin
         agreed = [id for id, digest in new.items() if shown is None or shown.get(id) == digest]
         store = scopes.project
         for behavior in store.get_many(agreed).values() if store is not None and not store.readonly else ():
-            scopes.put(behavior.replace(summary="", scope="project"), event="trusted", now=now, shown=True)
+            scopes.put(replace(behavior, summary="", scope="project"), event="trusted", now=now, shown=True)
 
 
 def untrust(project: str, user_folder: str, *, now: float) -> bool:
@@ -205,8 +202,6 @@ def _read(user_folder: str) -> dict[str, dict[str, Any]]:
 
 def _change(user_folder: str, project: str, event: str, now: float, settings: str = "") -> None:
     """Change ``trust.json``. The user's database is locked, so that two changes can't undo each other."""
-    from brim.store.events import Event
-    from brim.store.store import open_store
 
     with open_store(os.path.join(user_folder, FILE)) as store, store.writing():
         projects = _read(user_folder)

@@ -5,15 +5,14 @@ Hooks import this.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 from brim.errors import InputError
+from brim.tokens.costs import MessageCosts
 from brim.tokens.count import Count
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Any
-
-    from brim.tokens.costs import MessageCosts
+from brim.tokens.messages import Framing, measure
+from brim.tokens.messages.tally import OTHER, TEXT
 
 LOW, HIGH = 0.8, 3.0
 """Real tokens for each four characters. On the sixteen kinds of text in ``bench/corpus.py`` it is 0.90 (Python) to 2.86
@@ -75,9 +74,6 @@ class ApproximateTokenCounter:
 
     def costs(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> MessageCosts:
         """Return the tokens of each message, which add up to ``count_messages``."""
-        from brim.tokens.costs import MessageCosts
-        from brim.tokens.messages import Framing, measure
-        from brim.tokens.messages.tally import OTHER, TEXT
 
         bare = Framing(priming=0, message=0, roles=False)
         tally = measure(messages, tools, model_name=self.model, count_text=len, framing=bare)

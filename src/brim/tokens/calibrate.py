@@ -10,19 +10,14 @@ A hook multiplies stored costs by this ratio, so this file imports nothing that 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
+from typing import Any, Protocol
 
 from brim.files import data_rows
-from brim.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any, Protocol
-
-    from brim.tokens.count import Basis
-else:
-    Protocol = object  # a hook imports this module, and typing costs it milliseconds
+from brim.record import Value, set_fields
+from brim.tokens.count import Basis
 
 ALPHA = 0.1
 """The share of a new observation in the average, once there are ten. Before that it is the plain mean of them."""
@@ -43,7 +38,8 @@ ANY_FAMILY = "*"
 """The row of the priors for every family that has none of its own."""
 
 
-class Calibration(Record):
+@dataclass(frozen=True)
+class Calibration(Value):
     """What is known about a model's ratio: three numbers to store. Unpacks into them.
 
     ``ratio`` is how many tokens the provider reports for one local token, from ``MIN_RATIO`` to ``MAX_RATIO``.
@@ -65,10 +61,10 @@ class Calibration(Record):
                 f"a calibration needs a ratio of {MIN_RATIO} to {MAX_RATIO}, a spread and a number of samples from 0"
                 f" on, not {ratio}, {spread}, {samples}"
             )
-        super().__init__(float(ratio), float(spread), float(samples))
+        set_fields(self, float(ratio), float(spread), float(samples))
 
     def __iter__(self) -> Iterator[float]:
-        return iter(self._values())
+        return iter([getattr(self, name) for name in self.__match_args__])
 
     def observe(self, reported: float, local: float) -> Calibration:
         """Return what is known after another report.
@@ -92,7 +88,8 @@ class Calibration(Record):
         return f"Calibration(ratio={self.ratio:.4g}, spread={self.spread:.4g}, samples={self.samples:.4g})"
 
 
-class Ratio(Record):
+@dataclass(frozen=True)
+class Ratio(Value):
     """A ratio to multiply a local count by, the interval it lies in, and the ``basis`` that the product has.
 
     It unpacks into ``Count.scaled``: ``local.scaled(*ratio_for(...))``. The basis is ``calibrated`` if it was learned,
@@ -110,7 +107,7 @@ class Ratio(Record):
             raise ValueError(f"a ratio needs 0 < low <= value <= high, not {numbers}")
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._values())
+        return iter([getattr(self, name) for name in self.__match_args__])
 
     def __repr__(self) -> str:
         return f"Ratio({self.value:.4g}, {self.basis}, {self.low:.4g} to {self.high:.4g})"

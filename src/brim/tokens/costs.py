@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from brim.record import Record
+from brim.record import Value
 from brim.tokens.count import Count
 from brim.tokens.protocol import TokenCounter
 
 
-class MessageCosts(Record):
+@dataclass(frozen=True)
+class MessageCosts(Value):
     """What each message costs."""
 
     each: tuple[int, ...]

@@ -8,13 +8,9 @@ This file is imported by every hook, so it imports nothing.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NoReturn
 
-    Basis = Literal["exact", "anchored", "calibrated", "estimated"]
-else:
-    Basis = str  # importing typing would take a hook too long
+Basis = Literal["exact", "anchored", "calibrated", "estimated"]
 
 __all__ = ["BASES", "Count", "weakest"]
 

@@ -6,24 +6,19 @@ it rests on. The counters that ask a provider or remember its reports are in ``a
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 from brim.errors import InputError, NoExactCounter
 from brim.models.light import lookup
+from brim.tokens.api import ApiTokenCounter
 from brim.tokens.approximate import NOT_A_TEXT, ApproximateTokenCounter
-from brim.tokens.calibrate import ANY_FAMILY, prior_for, ratio_for
-from brim.tokens.count import Count
-from brim.tokens.engines import ADDITIVE, STAND_IN, NativeEngine, encoding_counter
-
-TYPE_CHECKING = False  # importing typing would take a third of the time of a first count
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Any
-
-    from brim.tokens.calibrate import CalibrationStore, Ratio
-    from brim.tokens.costs import MessageCosts
-    from brim.tokens.count import Basis
-    from brim.tokens.engines import EncodingCounter
-    from brim.tokens.messages import Framing, Tally
-    from brim.tokens.protocol import Mode, TokenCounter
+from brim.tokens.calibrate import ANY_FAMILY, CalibrationStore, Ratio, prior_for, ratio_for
+from brim.tokens.costs import MessageCosts
+from brim.tokens.count import Basis, Count
+from brim.tokens.engines import ADDITIVE, STAND_IN, EncodingCounter, NativeEngine, encoding_counter
+from brim.tokens.messages import Framing, Tally, measure
+from brim.tokens.protocol import Mode, TokenCounter
 
 MODES = ("auto", "approximate", "exact", "api")
 """``auto`` is the best count without the network; ``exact`` refuses where there is none; ``api`` asks the provider."""
@@ -75,7 +70,6 @@ class VocabularyCounter:
 
     def costs(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> MessageCosts:
         """Return the tokens of each message, which add up to ``count_messages``."""
-        from brim.tokens.costs import MessageCosts
 
         tally, basis = self._measured(messages, tools)
         return MessageCosts(tally.per_message, tally.fixed, lambda kept: tally.only(kept).count_on(basis))
@@ -84,7 +78,6 @@ class VocabularyCounter:
         self, messages: Sequence[Any], tools: Sequence[Any] | None, framing: Framing | None = None
     ) -> tuple[Tally, Basis | None]:
         """Return the tally of a request in tokens of the model, and the basis of its count, if the ratio has one."""
-        from brim.tokens.messages import measure
 
         ratio = self._ratio()
         encoding = self.encoding if ratio is None else None
@@ -180,8 +173,6 @@ def counter_for(
     if mode == "approximate":
         return ApproximateTokenCounter(model)
     if mode == "api":
-        from brim.tokens.api import ApiTokenCounter
-
         if model is None:
             raise NoExactCounter("mode 'api' needs a model: which provider should be asked?")
         return ApiTokenCounter(model, client=client, fallback=local_counter(model, calibrations))

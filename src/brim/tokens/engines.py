@@ -9,15 +9,14 @@ over again.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import groupby, islice
+from typing import Any
+from unicodedata import normalize
 
+from brim.tokens.stream import CUT
 from brim.tokens.vocabulary import ENCODINGS, load_table_counter, without_surrogates
-
-TYPE_CHECKING = False  # as in counters.py
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from typing import Any
 
 STAND_IN = "o200k_base"
 """The vocabulary that stands in for one that is not here."""
@@ -77,6 +76,10 @@ class EncodingCounter:
                     self._table, self.exact = load_table_counter(STAND_IN), False
         assert self._table is not None  # noqa: S101 - there is one engine or the other
         return self._table(text)
+
+    def __reduce__(self) -> tuple[Callable[[str], EncodingCounter | None], tuple[str]]:
+        """Copy and pickle it by its name: its tables are a file in memory."""
+        return encoding_counter, (self.encoding,)
 
     def sum(self, blocks: Iterable[str]) -> int:
         """Return the number of tokens of one text given in *blocks*, as ``brim.tokens.stream`` cuts them."""
@@ -232,8 +235,6 @@ class NativeCounter:
         if not self.handles(text):
             return load_table_counter(self.encoding)(text)
         if self.encoding in _COMPOSED and not text.isascii():
-            from unicodedata import normalize
-
             text = normalize("NFC", text)
         try:
             if self._plain(text):
@@ -256,7 +257,6 @@ class NativeCounter:
 
 def _blocks(text: str) -> Iterator[str]:
     """Cut *text* into blocks of ``BLOCK`` characters or a little more, whose counts add up."""
-    from brim.tokens.stream import CUT  # it imports re, which only a text of this size is worth
 
     start = 0
     while len(text) - start > BLOCK:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import codecs
 import os
 import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
 
 from brim.errors import InputError
-from brim.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import BinaryIO
+from brim.record import Value
 
 CHUNK = 1 << 18
 """Bytes read at a time."""
@@ -21,7 +19,8 @@ SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules"})
 """Folders that are skipped inside a folder, like those that begin with a dot."""
 
 
-class Source(Record):
+@dataclass(frozen=True)
+class Source(Value):
     """Something to read, and the *name* to show for it: a *text*, or a *path* (``-`` is standard input).
 
     One that was *found* in a folder is skipped, not refused, if it isn't text. *problem* says why it can't be read, if

@@ -5,14 +5,11 @@ It is apart from the counters because importing ``typing`` would take a third of
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from collections.abc import Sequence
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from brim.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from brim.tokens.count import Count
+from brim.tokens.count import Count
 
 Mode = Literal["auto", "approximate", "exact", "api"]
 """How to count: see ``brim.tokens.counters.MODES``."""

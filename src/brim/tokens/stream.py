@@ -9,13 +9,10 @@ A cut is exact where the split pattern ends a piece whatever follows, and begins
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from brim.tokens.count import Count
-    from brim.tokens.protocol import TokenCounter
+from brim.tokens.count import Count
+from brim.tokens.protocol import TokenCounter
 
 BLOCK = 1 << 20
 """The least characters of a block."""

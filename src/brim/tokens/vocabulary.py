@@ -17,15 +17,14 @@ from __future__ import annotations
 import os
 import re
 import sys
+from array import array
+from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
+from heapq import heapify, heappop, heappush
 from mmap import ACCESS_READ, mmap
 from zlib import crc32
 
-TYPE_CHECKING = False  # as in counters.py
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    Splitter = Callable[[str], Iterator[list[str]]]
+Splitter = Callable[[str], Iterator[list[str]]]
 
 MAGIC = b"BRIMBPE1"
 HEADER = len(MAGIC) + 8
@@ -86,7 +85,6 @@ def _numbers(raw: memoryview) -> memoryview:
     """Read little-endian 32-bit numbers in place; a big-endian machine gets a swapped copy."""
     if sys.byteorder == "little":
         return raw.cast("I")
-    from array import array
 
     swapped = array("I", raw.tobytes())
     swapped.byteswap()
@@ -346,7 +344,6 @@ class Merger:
 
     def _borders_by_heap(self, piece: bytes) -> list[int]:
         """Return the same as ``borders``, in n log n: for the rare window that had to grow."""
-        from heapq import heapify, heappop, heappush
 
         ranks = self._ranks
         length = len(piece)

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from brim.config.places import home_folder
 from brim.figures import percent, rounded
-from brim.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
+from brim.record import Value
 
 ANSWER, MARGIN = 20_000, 13_000
 """Tokens that are kept for an answer, and that are left when it compacts."""
@@ -38,7 +36,8 @@ _WINDOW, _SHARE = "CLAUDE_CODE_AUTO_COMPACT_WINDOW", "CLAUDE_AUTOCOMPACT_PCT_OVE
 _TRUE = ("1", "true", "yes", "on")
 
 
-class AutoCompact(Record):
+@dataclass(frozen=True)
+class AutoCompact(Value):
     """Where Claude Code compacts a window on its own."""
 
     usable: int

@@ -6,26 +6,20 @@ over its calls, so it doesn't measure the window: docs/decisions/0008.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from brim.errors import InputError
 from brim.models.overrides import window_from_error
 from brim.tokens.approximate import ApproximateTokenCounter
-from brim.tracking.estimate import Contents, anchored, by_length, length_of
+from brim.tokens.count import Count
+from brim.tokens.protocol import TokenCounter
+from brim.tracking.estimate import Contents, Filling, anchored, by_length, length_of
 from brim.tracking.events import Compaction, End, Event, Message, ModelSeen, RunTotal, Usage
 from brim.tracking.notices import OVERHEAD, CompactDue, ContextWarning, Notice, Subscribers
 from brim.tracking.readers import AnyReader
 from brim.tracking.readers.fields import Bounded
 from brim.tracking.windows import DEFAULT_WINDOW, Occupancy, Windows
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
-    from brim.tokens.count import Count
-    from brim.tokens.protocol import TokenCounter
-    from brim.tracking.estimate import Filling
 
 WARN, COMPACT = 0.70, 0.78
 """Shares of the window at which a session is warned, and asked to compact."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from dataclasses import dataclass
 from unicodedata import category
 
+from brim.behaviors.summary import border_at_or_before
 from brim.errors import InputError
-from brim.record import Record
+from brim.record import Value
 
 LONGEST = 200
 """Characters that the task and the state have at most: a client takes everything after ``/compact`` as its focus."""
@@ -54,7 +56,6 @@ def fold(text: str, longest: int = LONGEST) -> str:
     line = _one_line(text if isinstance(text, str) else "")
     if len(line) <= longest:
         return line
-    from brim.behaviors.summary import border_at_or_before  # rarely needed, and a large table
 
     cut = line[: border_at_or_before(line, longest - 1)]
     at_word = cut.rpartition(" ")[0] if line[len(cut)] != " " else cut
@@ -79,14 +80,16 @@ the person's next message, which then finds room."""
 _DROPPED_KEPT = 100
 
 
-class Turn(Record):
+@dataclass(frozen=True)
+class Turn(Value):
     """One turn to send, alone: what stands after ``/compact`` in the same turn would be swallowed."""
 
     purpose: str
     text: str
 
 
-class Dropped(Record):
+@dataclass(frozen=True)
+class Dropped(Value):
     """A turn that was not sent, and why."""
 
     turn: Turn

@@ -13,22 +13,18 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from contextlib import suppress
+from dataclasses import dataclass
 
 from brim.models.light import lookup
-from brim.record import Record
+from brim.models.usage import Tokens
+from brim.record import Value
 from brim.tokens.approximate import HIGH, LOW
-from brim.tokens.calibrate import ANY_FAMILY, MAX_RATIO, MIN_RATIO, learn, ratio_for
+from brim.tokens.calibrate import ANY_FAMILY, MAX_RATIO, MIN_RATIO, CalibrationStore, learn, ratio_for
 from brim.tokens.count import PREFIX_ERROR, Count
-from brim.tracking.events import Attachment, Compaction, Message, ToolCall, ToolResult, Usage
+from brim.tokens.protocol import TokenCounter
+from brim.tracking.events import Attachment, Compaction, Event, Message, ToolCall, ToolResult, Usage
 from brim.tracking.readers.fields import SYNTHETIC, Bounded
 from brim.tracking.readers.fields import count as whole
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from brim.models.usage import Tokens
-    from brim.tokens.calibrate import CalibrationStore
-    from brim.tokens.protocol import TokenCounter
-    from brim.tracking.events import Event
 
 _TEXT_KEPT = 4_000_000
 """Bytes of text that are kept for a counter; of what comes after them only the length is."""
@@ -109,7 +105,8 @@ _MOST_SCALE = 2.0
 _NAMES_KEPT = 200
 
 
-class Part(Record):
+@dataclass(frozen=True)
+class Part(Value):
     """One part of what fills a window; ``name`` is the tool's, for results."""
 
     category: str
@@ -120,7 +117,8 @@ class Part(Record):
         return f"{self.category}{f' of {self.name}' if self.name else ''}: {self.tokens:,}"
 
 
-class Filling(Record):
+@dataclass(frozen=True)
+class Filling(Value):
     """What fills the window, largest part first. The parts add up to ``tokens``; ``basis`` says how they were found."""
 
     tokens: int

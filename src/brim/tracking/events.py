@@ -8,15 +8,11 @@ which byte of the stream its line begins. Give the fields by name.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from brim.models.usage import Tokens
-from brim.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-else:
-    Any = object  # importing typing would take a hook too long
+from brim.record import Value
 
 ROLES = ("user", "assistant", "system", "summary", "error")
 """Who speaks in a ``Message``: ``summary`` is what a compaction left, ``error`` what the provider answered instead."""
@@ -28,7 +24,8 @@ REFUSALS = ("", "permission", "interrupt", "cascade")
 """Why a call wasn't carried out: not allowed, stopped by the person, or another call of the batch failed."""
 
 
-class Event(Record):
+@dataclass(frozen=True)
+class Event(Value):
     """Something that happened in a session."""
 
     session: str = ""
@@ -37,6 +34,7 @@ class Event(Record):
     at: int = 0
 
 
+@dataclass(frozen=True)
 class Usage(Event):
     """What the provider reported for one request. Its prompt is what was in the window.
 
@@ -55,6 +53,7 @@ class Usage(Event):
     """Whether it asked for the summary of a compaction; only Codex writes these requests down."""
 
 
+@dataclass(frozen=True)
 class Message(Event):
     """Text in the conversation. ``human`` is whether a person typed it, not a sub-agent or the client."""
 
@@ -64,15 +63,17 @@ class Message(Event):
     id: str = ""
 
 
+@dataclass(frozen=True)
 class ToolCall(Event):
     """A tool was called. ``name`` is the client's, ``tool`` one of ``TOOLS``; ``input`` is what was given to it."""
 
     id: str = ""
     name: str = ""
     tool: str = ""
-    input: Mapping[str, Any] = {}
+    input: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
 class ToolResult(Event):
     """What a call answered: ``id`` is the call's. ``refusal`` says why it wasn't carried out, one of ``REFUSALS``."""
 
@@ -84,6 +85,7 @@ class ToolResult(Event):
     """What the client says about it in addition to the text that the model got."""
 
 
+@dataclass(frozen=True)
 class Compaction(Event):
     """The window was compacted: ``before`` and ``after`` are its tokens, None where the client doesn't say."""
 
@@ -97,6 +99,7 @@ class Compaction(Event):
     """Whether the client can't read its summary either: the provider encrypted it."""
 
 
+@dataclass(frozen=True)
 class Attachment(Event):
     """Text that the client itself put into the window: a file, what a hook said, what a compaction left."""
 
@@ -107,6 +110,7 @@ class Attachment(Event):
     text: str = ""
 
 
+@dataclass(frozen=True)
 class ModelSeen(Event):
     """Which model answers from here on, and the window that the agent says it has, 0 if it doesn't."""
 
@@ -114,6 +118,7 @@ class ModelSeen(Event):
     window: int = 0
 
 
+@dataclass(frozen=True)
 class StateSeen(Event):
     """How the session is set up from here on: its ``permission_mode``, ``branch``, ``folder`` or ``version``."""
 
@@ -121,6 +126,7 @@ class StateSeen(Event):
     value: str = ""
 
 
+@dataclass(frozen=True)
 class RunTotal(Event):
     """What the client says the session took so far, including requests that no line shows.
 
@@ -129,14 +135,15 @@ class RunTotal(Event):
 
     cost: int | None = None
     """Micro-dollars, or None."""
-    tokens: Mapping[str, Tokens] = {}
+    tokens: Mapping[str, Tokens] = field(default_factory=dict)
     """By model."""
-    windows: Mapping[str, int] = {}
+    windows: Mapping[str, int] = field(default_factory=dict)
     """By model, as far as the client says."""
     usage: Tokens | None = None
     """The sum over the models, as the line itself gives it; None if it gives none."""
 
 
+@dataclass(frozen=True)
 class End(Event):
     """A turn or a run ended. ``text`` is its answer, or the error if ``error``."""
 

@@ -13,6 +13,7 @@ import select
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from io import FileIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -290,7 +291,7 @@ class _Tail:
     def _own(self, events: list[Event]) -> list[Event]:
         if not self._watched or not (self._agent or self._counts.format in _ONE_THREAD):
             return events
-        return [event.replace(agent="") if event.agent else event for event in events]
+        return [replace(event, agent="") if event.agent else event for event in events]
 
 
 def _begins_a_value(data: bytes) -> bool:

@@ -6,12 +6,11 @@ supervised run or the watch view.
 
 from __future__ import annotations
 
-from brim.figures import percent
-from brim.record import Record
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+from brim.figures import percent
+from brim.record import Value
 
 CONTEXT_WARNING = "CONTEXT_WARNING"
 COMPACT_DUE = "COMPACT_DUE"
@@ -25,13 +24,15 @@ OVERHEAD = "overhead"
 KINDS = (CONTEXT_WARNING, COMPACT_DUE, COST_WARNING, COST_LIMIT, INPUT_REQUESTED)
 
 
-class Notice(Record):
+@dataclass(frozen=True)
+class Notice(Value):
     """Something that a person or an agent must be told. ``str(notice)`` is the sentence."""
 
     kind = ""
     """One of ``KINDS``."""
 
 
+@dataclass(frozen=True)
 class ContextNotice(Notice):
     """What a notice about a window tells."""
 
@@ -47,6 +48,7 @@ class ContextNotice(Notice):
         return f"{self.used_tokens:,} of {self.window:,} tokens, {percent(self.utilization)}"
 
 
+@dataclass(frozen=True)
 class ContextWarning(ContextNotice):
     """The window is filling up; or, with the reason ``overhead``, compacting it doesn't help."""
 
@@ -63,6 +65,7 @@ class ContextWarning(ContextNotice):
         return f"The context window is filling up: {self._full}."
 
 
+@dataclass(frozen=True)
 class CompactDue(ContextNotice):
     """The window should be compacted at the next turn boundary."""
 

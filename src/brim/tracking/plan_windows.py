@@ -9,17 +9,16 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
 
 from brim.config.places import home_folder, user_folder
 from brim.figures import percent
 from brim.files import open_safely, read_safely, replace_file
-from brim.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any
+from brim.record import Value
+from brim.tracking.readers.fields import mapping, seconds, text
 
 NAME = "plan_windows.json"
 """The file in the user's folder with the last readings."""
@@ -39,7 +38,8 @@ LARGEST, TAIL = 1 << 16, 1 << 18
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
-class PlanWindow(Record):
+@dataclass(frozen=True)
+class PlanWindow(Value):
     """One window of a plan at the time of its reading."""
 
     agent: str
@@ -87,7 +87,7 @@ def read_plan_windows(home: str, environ: Mapping[str, str] | None = None) -> li
     with suppress(OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         for each in json.loads(read_safely(os.path.join(home, NAME), at_most=LARGEST))["windows"]:
             found = _window(each["agent"], each["minutes"], 100 * each["used"], each["resets_at"], each["read_at"])
-            kept += [found.replace(name=str(each["name"]))] if found else []
+            kept += [replace(found, name=str(each["name"]))] if found else []
     newest: dict[tuple[str, int, str], PlanWindow] = {}
     for each in sorted(kept, key=lambda window: window.read_at):
         newest[each.agent, each.minutes, each.name] = each
@@ -119,7 +119,7 @@ def claude_plan_windows(limits: object, now: float) -> list[PlanWindow]:
         length = next((name for name in LENGTHS if key == name or key.startswith(f"{name}_")), "")
         if length and isinstance(each, dict):
             window = _window("claude", LENGTHS[length], each.get("used_percentage"), each.get("resets_at"), now)
-            found += [window.replace(name=key[len(length) + 1 :][:40])] if window else []
+            found += [replace(window, name=key[len(length) + 1 :][:40])] if window else []
     return found
 
 
@@ -133,7 +133,7 @@ def codex_plan_windows(limits: Mapping[str, Any], now: float) -> list[PlanWindow
             if resets is None and isinstance(wait, int | float):  # as older clients say it
                 resets = now + wait
             window = _window("codex", each.get("window_minutes"), each.get("used_percent"), resets, now)
-            found += [window.replace(name=name)] if window else []
+            found += [replace(window, name=name)] if window else []
     return found
 
 
@@ -143,13 +143,12 @@ def _window(agent: object, minutes: object, used: object, resets: object, read: 
         return None
     if isinstance(used, bool) or not isinstance(used, int | float) or not 0 <= used <= 10_000:
         return None
-    from brim.tracking.readers.fields import seconds
 
     return PlanWindow(agent[:40], minutes, used / 100, seconds(resets), seconds(read) or 0.0)
 
 
 def _is_same(kept: PlanWindow, new: PlanWindow) -> bool:
-    return kept.replace(read_at=new.read_at) == new and 0 <= new.read_at - kept.read_at < REPEAT
+    return replace(kept, read_at=new.read_at) == new and 0 <= new.read_at - kept.read_at < REPEAT
 
 
 def _newest_rollout(environ: Mapping[str, str]) -> str:
@@ -165,7 +164,6 @@ def _newest_rollout(environ: Mapping[str, str]) -> str:
 
 def _from_rollout(path: str) -> list[PlanWindow]:
     """Return the newest reading of each window in the last lines of a rollout."""
-    from brim.tracking.readers.fields import mapping, seconds, text
 
     lines: Iterable[bytes] = ()
     with suppress(OSError), os.fdopen(open_safely(path), "rb") as file:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import re
 import stat
 import zlib
@@ -16,6 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from io import FileIO
 from operator import attrgetter
+from threading import active_count
 from typing import Any, BinaryIO, NamedTuple, Protocol, Self
 
 from brim.config.places import home_folder, user_folder
@@ -599,7 +601,6 @@ def scan_many(
 
 def _can_fork() -> bool:
     """Whether a child may go on: of a process with threads, it may wait for a lock that no thread of its own holds."""
-    from threading import active_count
 
     return hasattr(os, "fork") and active_count() == 1
 
@@ -615,7 +616,6 @@ def _in_processes(
     files: Sequence[SessionFile], read: Callable[[SessionFile], Scan], count: int
 ) -> Iterator[tuple[int, Scan | InputError]]:
     """Yield what *count* children read. Each gets as many files as the others, of about the same sizes."""
-    import pickle
 
     largest = sorted(range(len(files)), key=lambda place: -files[place].unread)
     children: list[int] = []

@@ -8,19 +8,17 @@ compaction left.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from brim.models.light import UNKNOWN_WINDOW, lookup
 from brim.models.overrides import window_of
-from brim.record import Record
+from brim.models.usage import Tokens
+from brim.record import Value
 from brim.tracking.estimate import prompt_of
+from brim.tracking.events import Compaction, RunTotal, Usage
 from brim.tracking.readers.fields import SYNTHETIC, Bounded, is_short_for, model_key, model_spellings
 from brim.tracking.readers.fields import count as whole
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from brim.models.usage import Tokens
-    from brim.tracking.events import Compaction, RunTotal, Usage
 
 SOURCES = {
     "pinned": "pinned",
@@ -43,7 +41,8 @@ DEFAULT_WINDOW = _Unsaid(200_000)
 """The window when no source says anything."""
 
 
-class Window(Record):
+@dataclass(frozen=True)
+class Window(Value):
     """How many tokens the window holds, who says so, and what the other sources say instead.
 
     >>> print(Window(1_000_000, "reported", (("given", 200_000),)))

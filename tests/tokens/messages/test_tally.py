@@ -67,7 +67,8 @@ def test_a_tally_is_a_value() -> None:
     assert tally(TEXT) == tally(TEXT)
     assert hash(tally(TEXT)) == hash(tally(TEXT))
     assert tally(TEXT) != tally(IMAGE)
-    assert tally(TEXT) != 1
+    other: object = 1
+    assert tally(TEXT) != other
     assert pickle.loads(pickle.dumps(tally(IMAGE))) == tally(IMAGE)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -69,8 +70,8 @@ def test_partial_messages_give_the_output_under_the_same_key() -> None:
     found = [(used.request, used.final, used.tokens) for used in only(Usage, *lines)]
     prompt = Tokens(input=8, cache_read=100, cache_write_5m=20)
     assert found == [
-        ("m1:req_1", False, prompt.replace(output=1)),
-        ("m1:req_1", True, prompt.replace(output=44)),
+        ("m1:req_1", False, replace(prompt, output=1)),
+        ("m1:req_1", True, replace(prompt, output=44)),
     ]
 
 

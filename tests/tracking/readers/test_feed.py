@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import given
@@ -79,7 +80,7 @@ def test_garbage_is_counted_and_nothing_around_it_is_lost() -> None:
     mixed = b"\n".join(part for line in lines for part in (*GARBAGE, line))
     clean, _ = whole(b"\n".join(lines))
     events, feed = whole(mixed)
-    assert [event.replace(at=0) for event in events] == [event.replace(at=0) for event in clean]
+    assert [replace(event, at=0) for event in events] == [replace(event, at=0) for event in clean]
     assert feed.lines == feed.broken + feed.unknown + len(lines)
     assert feed.unknown == len(lines)  # the noise; what only begins with a mark is no JSON inside of a stream
 

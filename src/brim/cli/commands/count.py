@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import sys
+from argparse import Namespace
+from dataclasses import dataclass
+from typing import Any
 
 from brim.cli.options import add_json, add_model, command, option, settings, whole_number
 from brim.cli.output import Progress, count_fields, counted, emit, heading, lines, note, paint, share, table
 from brim.errors import InputError
 from brim.models.light import lookup
-from brim.record import Record
+from brim.record import Value
 from brim.tokens.count import Count
 from brim.tokens.counters import MODES, counter_for
 from brim.tokens.inputs import Source, chunks, sources
+from brim.tokens.protocol import TokenCounter
 from brim.tokens.stream import count_stream
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from typing import Any
-
-    from brim.tokens.protocol import TokenCounter
 
 PROGRESS_FROM = 4_000_000
 """Bytes from which a terminal shows the progress."""
@@ -86,7 +83,8 @@ def _count_all(wanted: list[Source], counter: TokenCounter) -> tuple[list[tuple[
     return found, skipped, failed
 
 
-class Counted(Record):
+@dataclass(frozen=True)
+class Counted(Value):
     """What was counted, and what could not be."""
 
     model: str | None

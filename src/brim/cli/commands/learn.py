@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from argparse import Namespace
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from tempfile import mkdtemp
 from typing import Any
 
@@ -99,7 +100,7 @@ def learn(options: Namespace) -> int:
     scope = _scope(options, workspace)
     # What is wrong with it is raised before a file is made.
     made = learned_from(**said, scope=scope, now=workspace.now).behavior
-    made.replace(summary=options.summary)
+    replace(made, summary=options.summary)
     if scope == "project":
         workspace.begin_project(here=True)
         scope_of(options, workspace)  # refuses the home folder

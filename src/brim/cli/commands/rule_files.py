@@ -6,7 +6,7 @@ import os
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from brim.behaviors.floop import floop_folder, project_names, read_floop_folder
@@ -113,7 +113,7 @@ def _import_lines(options: Namespace, file: str) -> int:
     source = "standard input" if path == "-" else path
     loaded = load(read_text(path), source)
     # Summaries are made again: an agent must not be told another text than the one that is shown here.
-    behaviors = [each.replace(scope=scope, summary="") for each in loaded.behaviors]
+    behaviors = [replace(each, scope=scope, summary="") for each in loaded.behaviors]
     edges = [(scope, edge) for edge in loaded.edges]
     name = "" if path == "-" else os.path.basename(path)
 
@@ -230,9 +230,9 @@ def _import_floop(options: Namespace, folder: str) -> int:
     scope = "project" if workspace.project is not None and not at_home else "user"
     projects = None if workspace.project is None or not at_home else project_names(workspace.project)
     floop = read_floop_folder(folder, scope=scope, projects=projects)
-    behaviors = [each if at_home else each.replace(summary="") for each in floop.behaviors.values()]
+    behaviors = [each if at_home else replace(each, summary="") for each in floop.behaviors.values()]
     if workspace.project is None:
-        behaviors = [each.replace(scope="user") for each in behaviors]
+        behaviors = [replace(each, scope="user") for each in behaviors]
     ours = {each.id for each in behaviors if each.scope == "project"}
     edges = [("project" if {edge.source, edge.target} & ours else "user", edge) for edge in floop.edges.values()]
 

@@ -7,6 +7,7 @@ import sys
 from argparse import Namespace
 from contextlib import suppress
 from importlib.util import find_spec
+from threading import Thread
 
 from brim.cli.options import add_json, command, need_person, option, whole_number, working_folder
 from brim.cli.output import emit, end_with_reader, heading, lines, note, paint, table
@@ -50,7 +51,6 @@ def ui(options: Namespace) -> int:
     if any(find_spec(name) is None for name in ("starlette", "uvicorn", "jinja2")):
         raise InputError("the pages need a few packages more: pip install 'brim[ui]'")
     import webbrowser
-    from threading import Thread
 
     from brim.ui.server import serve_ui
 

@@ -7,6 +7,7 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Callable
+from difflib import unified_diff
 
 from brim.cli.commands.config import show_setting
 from brim.cli.options import (
@@ -137,7 +138,6 @@ def agents_of(given: list[str] | None) -> list[str]:
 
 def show_differences(changes: list[Change]) -> None:
     """Print what would change in each file, as ``diff -u`` does."""
-    from difflib import unified_diff
 
     for change in changes:
         path, before, after = change.target.path, change.before, change.after

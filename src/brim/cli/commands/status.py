@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from argparse import Namespace
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brim.cli.commands.limit import limit_line
 from brim.cli.commands.report import look, one_line, show_summary
@@ -26,16 +26,13 @@ from brim.errors import InputError
 from brim.figures import percent
 from brim.install.status import home_status, is_installed
 from brim.report.lost import named_session
-from brim.report.watch import read_session
+from brim.report.watch import Reading, read_session
 from brim.spend.money import limit_in
 from brim.store.limits import LimitRow
 from brim.tracking.auto_compact import AutoCompact
 from brim.tracking.plan_windows import PlanWindow
 from brim.tracking.sessions import newest
 from brim.workspace import Workspace
-
-if TYPE_CHECKING:
-    from brim.report.watch import Reading
 
 READ_AT_MOST = 20_000_000
 """Bytes of past sessions that are read for one line about them; if there are more, what is known already counts."""

@@ -6,18 +6,16 @@ import json
 import os
 import sys
 import time
+from argparse import Namespace
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 from brim.cli.options import add_json, command, option, settings
 from brim.cli.output import end_with_reader, note, say_json
 from brim.hooks.status_drawing import Look, draw
 from brim.hooks.statusline import MOST_BYTES, SYMBOLS, WIDTH, can_print, columns, facts_of, lines_for, read_status
 from brim.tracking.auto_compact import AutoCompact
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Mapping
-    from typing import Any
 
 EXAMPLE: Mapping[str, Any] = {
     "model": {"id": "claude-opus-4-6", "display_name": "Opus 4.6"},
@@ -80,7 +78,7 @@ def _show_example(*, as_json: bool) -> None:
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     parts = tuple(settings().yours["statusline.parts"].split(", "))
     look = Look(columns(os.environ, _terminal()), colour=colour, nice=can_print(SYMBOLS, sys.stdout), parts=parts)
-    status = status.replace(folder="~/code/shop", branch="main", auto_compact=AutoCompact(180_000, 167_000))
+    status = replace(status, folder="~/code/shop", branch="main", auto_compact=AutoCompact(180_000, 167_000))
     print(draw(status, look, until=time.gmtime(status.cache_until)))
 
 

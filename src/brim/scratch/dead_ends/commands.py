@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
+from re import Pattern
 
 from brim.behaviors.programs import launched, program
 from brim.behaviors.shell import pieces
 from brim.files import data_lines, data_rows
-from brim.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from re import Pattern
+from brim.record import Value
 
 _FILTER = ("tail", "head", "cat", "less", "more", "tee", "sort", "uniq", "cut", "wc", "sed", "awk", "grep", "rg", "tr")
 _INTERPRETERS = ("python", "python3", "php", "ruby")
@@ -53,7 +51,8 @@ def _checks() -> list[tuple[str, list[str]]]:
     return sorted(found, key=lambda check: -len(check[1]))
 
 
-class Check(Record):
+@dataclass(frozen=True)
+class Check(Value):
     """A command that checks the work: a ``test``, a ``build`` or a ``lint``."""
 
     kind: str
@@ -63,7 +62,8 @@ class Check(Record):
     """What it checks, flags left out; empty if that is everything there is."""
 
 
-class Part(Record):
+@dataclass(frozen=True)
+class Part(Value):
     """One command of several: its words without launchers and settings; whether it only filters what came before."""
 
     words: tuple[str, ...]
@@ -193,7 +193,8 @@ def writes(command: list[Part]) -> list[str]:
     return [file for file in files if file and not file.startswith(("/dev/", "&", "$"))]
 
 
-class GitStep(Record):
+@dataclass(frozen=True)
+class GitStep(Value):
     """One git command that matters: ``commit``, ``stash``, ``pop``, ``drop``, ``restore`` or ``reset``."""
 
     does: str

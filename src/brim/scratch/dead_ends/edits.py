@@ -8,16 +8,14 @@ before it and the replacement; the opposite replacement leads back.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from brim.files import data_lines
-from brim.record import Record
+from brim.record import Value
 from brim.scratch.calls import PATHS
 from brim.scratch.dead_ends.commands import any_of
 from brim.scratch.quotes import masked_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from brim.tracking.events import ToolCall
+from brim.tracking.events import ToolCall
 
 _MOST = 50
 _MOST_PROBES = 20
@@ -29,7 +27,8 @@ _COMMENTS = ("#", "//", "/*", "*", "--")
 _TEMPORARY = r"(?i)(?:^|/)(?:tmp|temp|var/tmp|var/folders|private/tmp)/|\\temp\\"
 
 
-class Change(Record):
+@dataclass(frozen=True)
+class Change(Value):
     """One change of one file: ``whole`` is all of it afterwards, or ``old`` became ``new``. None isn't told."""
 
     path: str

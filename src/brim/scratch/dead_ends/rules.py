@@ -9,18 +9,25 @@ failed and a person's own ``Backtracks``.
 from __future__ import annotations
 
 from collections import namedtuple
+from dataclasses import replace
 
 from brim.files import data_lines
-from brim.scratch.dead_ends.commands import any_of, covers, git_steps, goes_to, looks, moves_tree, unfiltered
+from brim.scratch.dead_ends.commands import (
+    Check,
+    GitStep,
+    any_of,
+    covers,
+    git_steps,
+    goes_to,
+    looks,
+    moves_tree,
+    unfiltered,
+)
 from brim.scratch.dead_ends.edits import Change, Edit, Versions, is_prose, is_temporary, only_looks
 from brim.scratch.dead_ends.step import CLIP, DeadEnd, Rule, Step, dead_end, grown, moved, places, settled
 from brim.scratch.entries import remember
 from brim.scratch.quotes import begun, masked_line
 from brim.tracking.events import End, Message, StateSeen, ToolCall, ToolResult
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from brim.scratch.dead_ends.commands import Check, GitStep
 
 CALLS = 3
 CALLS_TRANSIENT = 6
@@ -226,7 +233,7 @@ class Alternation(Rule):
         if known is None or text == settled(seen.text):
             return []
         self._open = {key: value for key, value in self._open.items() if value[1] is not known}
-        return [known.replace(status="resolved")]
+        return [replace(known, status="resolved")]
 
     def person_spoke(self, _: Message) -> list[DeadEnd]:
         """Start over: whatever a person says, the next call is theirs."""
@@ -398,7 +405,7 @@ class Undone(Rule):
             or (whole is not None and undo.left == whole and change.path in undo.paths)
         ]
         self._undos = [undo for undo in self._undos if undo not in back]
-        return [undo.found.replace(status="resolved") for undo in back]
+        return [replace(undo.found, status="resolved") for undo in back]
 
     def _moved(self, step: Step, move: GitStep) -> list[DeadEnd]:
         gone: dict[str, list[Edit]] = {}
@@ -438,7 +445,7 @@ class Undone(Rule):
 
     def _confirm(self, done: list[_Undo]) -> list[DeadEnd]:
         self._undos = [undo for undo in self._undos if undo not in done]
-        return [undo.found.replace(status="confirmed") for undo in done]
+        return [replace(undo.found, status="confirmed") for undo in done]
 
     def person_spoke(self, _: Message) -> list[DeadEnd]:
         """Confirm what was undone before a person wrote; what is undone after is theirs."""

@@ -8,24 +8,19 @@ difference, and tells progress.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from brim.behaviors.shell import unwrapped
 from brim.files import data_lines, data_rows, sha256_hex
-from brim.record import Record
+from brim.record import Value
 from brim.scratch.calls import EXIT, exit_code
-from brim.scratch.dead_ends.commands import any_of, check_in, parts, polls, unfiltered, writes
+from brim.scratch.dead_ends.commands import Check, Part, any_of, check_in, parts, polls, unfiltered, writes
 from brim.scratch.dead_ends.edits import changes
-from brim.scratch.entries import draft
+from brim.scratch.entries import Entry, draft
 from brim.scratch.quotes import begun, masked_line, telling_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from brim.scratch.dead_ends.commands import Check, Part
-    from brim.scratch.entries import Entry
-    from brim.tracking.events import End, Message, ToolCall, ToolResult
+from brim.tracking.events import End, Message, ToolCall, ToolResult
 
 RULES = {
     "same-call": "failed the same way {} times",
@@ -61,7 +56,8 @@ _MOVED = 10
 """An error more lines away than these, in other code, is at another place."""
 
 
-class DeadEnd(Record):
+@dataclass(frozen=True)
+class DeadEnd(Value):
     """Something that didn't lead anywhere. The same ``key`` again is the same dead end, changed."""
 
     rule: str
@@ -200,7 +196,8 @@ def grown(times: int, first: int) -> bool:
     return rest == 0 and quotient > 0 and quotient & (quotient - 1) == 0
 
 
-class Outcome(Record):
+@dataclass(frozen=True)
+class Outcome(Value):
     """How a call ended; of a failure, whether it passes on its own, or an edit found no text."""
 
     kind: str

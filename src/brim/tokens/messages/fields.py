@@ -5,10 +5,8 @@ Objects are SDK classes, pydantic models, named tuples, plain namespaces.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+import json
+from collections.abc import Iterator
 
 BLOB = 1024
 """A longer text without a space, in the letters of base64, is data and not prose."""
@@ -79,7 +77,6 @@ def pairs(value: object) -> Iterator[tuple[str, object]]:
 
 def compact(value: object) -> str:
     """Return *value* as compact JSON, without what looks like base64 and is longer than ``BLOB``."""
-    import json
 
     try:
         return json.dumps(_plain(value, (), {}), ensure_ascii=False, separators=(",", ":"), allow_nan=True)

@@ -7,15 +7,12 @@ aren't imported: a message is known by its fields.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from brim.tokens.messages.fields import compact, first, get, is_sequence, string
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
-
-    Block = dict[str, Any]
+Block = dict[str, Any]
 
 LANGCHAIN_ROLES = {"system": "system", "human": "user", "ai": "assistant", "tool": "tool", "function": "tool"}
 """The types of LangChain's messages, which have no role; LangChain gives them one when it sends them."""

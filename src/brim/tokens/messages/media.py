@@ -7,19 +7,18 @@ provider puts it (bytes, base64, a data URL), and no more of it is decoded than 
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING
+from binascii import Error, a2b_base64
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from brim.tokens.messages.fields import compact, first, get, is_sequence, pairs, string
 from brim.tokens.messages.rules import best, load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
-
-    Rule = dict[str, Any]
-    Size = tuple[int, int]
-    Cost = tuple[int, int, int]
     from brim.tokens.messages.parts import Walk
+Rule = dict[str, Any]
+Size = tuple[int, int]
+Cost = tuple[int, int, int]
 
 _DATA = frozenset(("data", "bytes", "file_data", "b64_json", "base64", "result", "image_bytes", "video_bytes"))
 _REFERENCES = frozenset(
@@ -56,7 +55,6 @@ class Payload:
         """
         if not isinstance(self.data, str):
             return (self.data or b"")[:size]
-        from binascii import Error, a2b_base64
 
         # A line break after every 76 letters is the most that encoders add.
         text = self.data[self.start : self.start + size * 4 // 3 + size // 50 + 8].translate(_URL_SAFE)

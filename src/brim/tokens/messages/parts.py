@@ -6,22 +6,17 @@ message, an item of the Responses API, a Gemini turn or a string; each kind of p
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from brim.files import data_rows
 from brim.tokens.messages import media
 from brim.tokens.messages.fields import DEEPEST, REPEATS, compact, first, get, is_mapping, is_sequence, pairs, string
 from brim.tokens.messages.frameworks import framework_of
-from brim.tokens.messages.rules import best, load, width
+from brim.tokens.messages.rules import Family, best, load, width
+from brim.tokens.messages.tally import Ledger
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from brim.tokens.messages.rules import Family
-    from brim.tokens.messages.tally import Ledger
-
-    Reader = Callable[[object, "Walk"], None]
+Reader = Callable[[object, "Walk"], None]
 
 
 class Walk:

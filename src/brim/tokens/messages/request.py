@@ -5,22 +5,16 @@ What was given is a list, any other iterable, a string, or the body of a whole r
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from brim.errors import InputError
 from brim.tokens.messages.fields import first, get, is_mapping, is_sequence, string
 from brim.tokens.messages.frameworks import as_blocks, instructions_of
 from brim.tokens.messages.parts import Walk, add_message, add_system, is_message
-from brim.tokens.messages.rules import family, spellings
+from brim.tokens.messages.rules import Framing, family, spellings
 from brim.tokens.messages.schemas import add_output_schema, add_tools
-from brim.tokens.messages.tally import Ledger
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any
-
-    from brim.tokens.messages.rules import Framing
-    from brim.tokens.messages.tally import Tally
+from brim.tokens.messages.tally import Ledger, Tally
 
 _BODIES = ("messages", "input", "contents")
 _SYSTEMS = ("system", "instructions", "systemInstruction", "system_instruction")

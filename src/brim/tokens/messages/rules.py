@@ -8,19 +8,19 @@ A model's row is the one with the longest prefix of its name, ending where a par
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brim.files import data_file, data_rows
 from brim.models.names import clean, provider_forms, split_window
 from brim.models.names import spellings as name_spellings
-from brim.record import Record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from brim.record import Value
 
 
-class Family(Record):
+@dataclass(frozen=True)
+class Family(Value):
     """How one family frames messages: a row of ``framing.tsv``."""
 
     title: str
@@ -41,10 +41,11 @@ class Family(Record):
     def framed(self, framing: Framing) -> Family:
         """Return this family with a formula in place of what its provider does."""
         message, priming = (framing.message,) * 3, (framing.priming,) * 3
-        return self.replace(message=message, priming=priming, roles=framing.roles, published=True, unnamed=False)
+        return replace(self, message=message, priming=priming, roles=framing.roles, published=True, unnamed=False)
 
 
-class Framing(Record):
+@dataclass(frozen=True)
+class Framing(Value):
     """A formula of the caller's own.
 
     It is *priming* tokens once, *message* for each, and the role as text or not.
@@ -55,7 +56,8 @@ class Framing(Record):
     roles: bool
 
 
-class Width(Record):
+@dataclass(frozen=True)
+class Width(Value):
     """What is added where nothing is published: a row of ``widths.tsv``."""
 
     tokens: int

@@ -5,16 +5,12 @@ That is the text that OpenAI's models read, or their JSON and the prompt that to
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import Any
 
 from brim.tokens.messages.fields import DEEPEST, compact, first, get, is_sequence, pairs, string
+from brim.tokens.messages.parts import Walk
 from brim.tokens.messages.rules import best, load, width
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from brim.tokens.messages.parts import Walk
 
 _PARAMETERS = (
     "tool_call_schema",  # LangChain's, without the parameters that the model isn't told; its input_schema has them

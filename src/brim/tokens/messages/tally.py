@@ -7,19 +7,15 @@ not touch it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from math import ceil, floor
-from typing import TYPE_CHECKING
 
 from brim.errors import InputError
-from brim.record import Record
-from brim.tokens.count import Count
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from brim.tokens.count import Basis
-    from brim.tokens.messages.rules import Width
+from brim.record import Value
+from brim.tokens.count import Basis, Count
+from brim.tokens.messages.rules import Width
 
 TEXT, TEXT_LOW, TEXT_HIGH, OTHER, OTHER_LOW, OTHER_HIGH = range(6)
 
@@ -27,7 +23,8 @@ Part = tuple[tuple[int, ...], tuple[str, ...]]
 """What was added: text and other tokens, each as point, low and high; and why that isn't exact."""
 
 
-class Tally(Record):
+@dataclass(frozen=True)
+class Tally(Value):
     """The tokens of messages, between ``low`` and ``high``.
 
     Guarantees: ``low <= tokens <= high``; ``sum(per_message) + fixed == tokens``; ``exact`` means that there is no
@@ -98,7 +95,7 @@ class Tally(Record):
         low, high = ratio if low is None else low, ratio if high is None else high
         if not 0 < low <= ratio <= high < float("inf"):
             raise InputError(f"a ratio needs 0 < low <= ratio <= high, not low {low}, ratio {ratio}, high {high}")
-        return self.replace(ratio=(ratio, low, high))
+        return replace(self, ratio=(ratio, low, high))
 
     def only(self, kept: Iterable[int]) -> Tally:
         """Return the tally of the messages at the places *kept*, and of what is outside of messages.
@@ -106,7 +103,7 @@ class Tally(Record):
         It is what measuring them again would give, as long as nothing in them depends on the others: the last prompt
         must be among them, because reasoning before it may not count.
         """
-        return self.replace(messages=tuple([self.messages[at] for at in kept]))
+        return replace(self, messages=tuple([self.messages[at] for at in kept]))
 
     @property
     def count(self) -> Count:

@@ -8,27 +8,24 @@ line.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
+from typing import Any, Protocol
 
 from brim.errors import InputError
+from brim.tracking.events import Event
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any, Protocol
 
-    from brim.tracking.events import Event
+class Reader(Protocol):
+    """Turns the parsed lines of one stream into events. It keeps what it needs to count nothing twice.
 
-    class Reader(Protocol):
-        """Turns the parsed lines of one stream into events. It keeps what it needs to count nothing twice.
+    ``recognises`` (static) says whether a line is of this format. A reader may have ``finish``, which returns what
+    it held back until the next line. It never raises on what is in a line: what it doesn't know it leaves out.
+    """
 
-        ``recognises`` (static) says whether a line is of this format. A reader may have ``finish``, which returns what
-        it held back until the next line. It never raises on what is in a line: what it doesn't know it leaves out.
-        """
-
-        def events(self, line: Mapping[str, Any], at: int = 0) -> list[Event]:
-            """Return what happened in *line*, which begins at byte *at* of its stream."""
-            ...
+    def events(self, line: Mapping[str, Any], at: int = 0) -> list[Event]:
+        """Return what happened in *line*, which begins at byte *at* of its stream."""
+        ...
 
 
 _READERS = {

@@ -9,6 +9,7 @@ the session, the number of messages and the prompt's size, which are the same fo
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from brim.tracking.events import Usage
 from brim.tracking.readers.fields import (
@@ -23,11 +24,6 @@ from brim.tracking.readers.fields import (
     tokens,
     value,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 
 _ANTHROPIC_CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 _RESPONSES_CALLS = ("function", "custom_tool", "mcp", "local_shell", "shell", "apply_patch")

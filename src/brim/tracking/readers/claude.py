@@ -9,7 +9,9 @@ the ``result`` gives them. A ``result`` is a sum over every call, never what is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
 
 from brim.models.usage import Tokens
 from brim.tracking.events import (
@@ -28,6 +30,7 @@ from brim.tracking.readers.fields import (
     Bounded,
     LineReader,
     Told,
+    Where,
     count,
     flag,
     is_short_for,
@@ -45,13 +48,6 @@ from brim.tracking.readers.fields import (
 )
 from brim.tracking.readers.stream import parsed_line
 from brim.tracking.readers.tools import tool_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from brim.tracking.readers.fields import Where
 
 _UNKNOWN_AGENT = "sidechain"
 """Older transcripts mark the lines of sub-agents without saying whose they are."""
@@ -137,7 +133,7 @@ class _Reader(LineReader):
             first, last = map(self._places.get, ends)
             if first is not None and last is not None:
                 places = [at for at in self._places.values() if first <= at <= last]
-        self.found.append(compaction.replace(kept=tuple(places)))
+        self.found.append(replace(compaction, kept=tuple(places)))
 
     def _see_model(self, model: str, *, chosen: bool = False) -> None:
         """Tell the model if it is new; ``claude-x[1m]`` that was *chosen* is the ``claude-x`` of the answers."""

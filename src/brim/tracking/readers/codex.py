@@ -15,13 +15,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
+from brim.behaviors.shell import unwrapped
 from brim.files import data_lines
 from brim.models.usage import Tokens
 from brim.tracking.events import (
     Attachment,
     Compaction,
     End,
+    Event,
     Message,
     ModelSeen,
     RunTotal,
@@ -47,12 +51,6 @@ from brim.tracking.readers.fields import (
 )
 from brim.tracking.readers.stream import parsed_line
 from brim.tracking.readers.tools import command_line, tool_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from brim.tracking.events import Event
 
 _AFTER_COMPACTION = ("world_state", "turn_context", "event_msg")
 _TYPES = (*_AFTER_COMPACTION, "session_meta", "response_item", "compacted", "token_usage_record")
@@ -83,7 +81,7 @@ class CodexRolloutReader(LineReader):
         self._lineage = _Lineage()
         self._models: set[str] = set()
         self._files, self._heard = Bounded(_MOST_OPEN), Bounded(64)
-        self._compacted: list[Event] = []
+        self._compacted: list[Any] = []
 
     @staticmethod
     def recognises(line: Mapping[str, Any]) -> bool:
@@ -160,7 +158,7 @@ class CodexRolloutReader(LineReader):
         last = mapping(info, "last_token_usage")
         left = 0 if count(last, "input_tokens") + count(last, "output_tokens") else count(last, "total_tokens")
         if self._compacted and left:
-            self._compacted[0] = self._compacted[0].replace(after=left)
+            self._compacted[0] = replace(self._compacted[0], after=left)
         self.found += self.finish()
         if window := count(info, "model_context_window"):
             self._window = window
@@ -509,8 +507,6 @@ def _ids(id: str, number: int) -> list[str]:
 def _calls(kind: str, item: Mapping[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
     """Return name, tool and what was given for what an item does; a change of several files is one for each."""
     if kind == "command_execution":
-        from brim.behaviors.shell import unwrapped  # a hook, which reads rollouts, needn't load it
-
         return [(kind, "shell", {"command": unwrapped(text(item, "command"))})]
     if kind == "file_change":
         return [

@@ -11,22 +11,18 @@ import math
 from collections import OrderedDict
 from collections.abc import Mapping
 from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
 
 from brim.errors import InputError
 from brim.files import data_rows
 from brim.models.names import clean, spellings, split_window
 from brim.models.usage import Tokens, read_usage
-from brim.tracking.events import Message, StateSeen, ToolCall, ToolResult
+from brim.tracking.events import Event, Message, StateSeen, ToolCall, ToolResult
 from brim.tracking.readers.tools import command_line, tool_of
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from brim.tracking.events import Event
-
-    Where = Mapping[str, Any]
-    """Session, agent, time and place of an event, as keyword arguments."""
+Where = Mapping[str, Any]
+"""Session, agent, time and place of an event, as keyword arguments."""
 
 SYNTHETIC = "<synthetic>"
 """The model of lines that a client wrote itself: no request was made."""
@@ -136,8 +132,6 @@ def seconds(time: object) -> float | None:
     1794724747.416
     """
     if isinstance(time, str):
-        from datetime import UTC, datetime
-
         try:
             found = datetime.fromisoformat(time.strip() if len(time) < 64 else "")
             return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()

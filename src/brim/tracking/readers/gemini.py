@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from brim.models.usage import Tokens
-from brim.tracking.events import Attachment, Compaction, End, Message, ModelSeen, RunTotal, Usage
+from brim.tracking.events import Attachment, Compaction, End, Event, Message, ModelSeen, RunTotal, Usage
 from brim.tracking.readers.fields import (
     LineReader,
     count,
@@ -25,12 +26,6 @@ from brim.tracking.readers.fields import (
     text_of,
     value,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from brim.tracking.events import Event
 
 _TYPES = ("user", "gemini", "info", "error", "warning")
 _STATUSES = ("success", "error", "cancelled")

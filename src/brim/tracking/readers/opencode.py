@@ -8,6 +8,7 @@ as unsaid.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from brim.models.usage import Tokens
 from brim.tracking.events import Compaction, End, ModelSeen, Usage
@@ -23,11 +24,6 @@ from brim.tracking.readers.fields import (
     text,
     value,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 
 _TYPES = ("step_start", "step_finish", "text", "tool_use", "reasoning", "error")
 _LAST_STEPS = ("stop", "length", "content-filter", "error")

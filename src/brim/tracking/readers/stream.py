@@ -6,18 +6,14 @@ import json
 import os
 import re
 import stat
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from io import FileIO
+from typing import Any
 
 from brim.errors import InputError
+from brim.tracking.events import Event
 from brim.tracking.readers import AnyReader
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
-
-    from brim.tracking.events import Event
 
 LONGEST_LINE = 64 * 1024 * 1024
 """A line with more bytes is skipped and counted as broken."""

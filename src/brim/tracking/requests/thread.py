@@ -8,7 +8,7 @@ Only labels and counts are kept, never text.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from brim.models.usage import Tokens
@@ -59,7 +59,7 @@ class Sent:
         """Return what ``to_row`` gave."""
         *about, (*counts, factors) = row
         found = cls(*about)
-        found.usage = Tokens(*counts).replace(factors=tuple(factors))
+        found.usage = replace(Tokens(*counts), factors=tuple(factors))
         return found
 
 
