@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 __getattr__, __dir__ = exports(
     __name__,
-    behavior="Behavior BehaviorKind Edge EdgeKind Provenance Status Usage",
+    behavior="Behavior BehaviorKind Edge EdgeKind Provenance Status RuleUsage",
     duplicates="Merged merge near_duplicate",
     graph="check",
     jsonl="dump load",

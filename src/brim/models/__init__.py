@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 __getattr__, __dir__ = exports(
     __name__,
-    catalog="Model Price ServicePrice Tier cost model models",
+    catalog="Model Price ServicePrice PriceTier cost model models",
     light="Light lookup",
     overrides="MemoryWindowStore WindowStore remember_in report_window use window_from_error",
     terms="Terms read_terms",

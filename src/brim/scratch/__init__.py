@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = exports(
     __name__,
     dead_ends="DeadEnd DeadEndDetector",
-    entries="Entry View extract_text",
+    entries="MemoryEntry MemoryView extract_text",
     folder="SECTIONS",
     index="render_index",
     journal="Journal",

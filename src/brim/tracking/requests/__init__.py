@@ -21,6 +21,6 @@ if TYPE_CHECKING:
 
 __getattr__, __dir__ = exports(
     __name__,
-    composition="Change Part Request compare requests_of tokens_of_part",
+    composition="ComposedRequest CompositionChange RequestPart compare requests_of tokens_of_part",
     reading="read_requests",
 )
