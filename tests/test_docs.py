@@ -114,7 +114,11 @@ def test_the_index_lists_every_page_and_names_every_package() -> None:
     pages = {str(page.relative_to(docs)) for page in docs.rglob("*.md") if page.parent.name != "decisions"} - {
         "README.md"
     }
-    packages = {f"brim.{module.name}" for module in pkgutil.iter_modules(brim.__path__) if module.ispkg}
+    packages = {
+        f"brim.{module.name}"
+        for module in pkgutil.iter_modules(brim.__path__)
+        if module.ispkg and module.name != "_startup"
+    }
     assert pages - set(LINKS.findall(index)) == set()
     assert packages - set(re.findall(r"`(brim\.\w+)`", index)) == set()
 

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.hooks.hook_world import World
+from tests.hooks.status_samples import encoded, limits
+from tests.hooks.status_samples import sent as status_input
 from tests.hooks.test_startup import site, write
 
 __all__ = ["site"]
@@ -46,9 +48,10 @@ def imported(code: str) -> set[str]:
             [sys.executable, "-I", "-c", f"{code}\nimport sys; print(*sys.modules)"],
             capture_output=True,
             text=True,
-            check=True,
+            check=False,
             timeout=300,
         )
+        assert done.returncode == 0, done.stderr
         return set(done.stdout.split())
 
     return modules(code) - modules("")
@@ -70,7 +73,7 @@ def test_importing_brim_imports_only_how_to_import() -> None:
     ],
 )
 def test_a_count_imports_nothing_heavy(call: str) -> None:
-    assert imported(f"import brim; {call}") & (HEAVY - {"typing", "json"}) == set()
+    assert imported(f"import brim; {call}") & (HEAVY - {"typing", "dataclasses", "inspect", "json"}) == set()
 
 
 def test_every_public_name_is_there() -> None:
@@ -187,6 +190,24 @@ assert main([{event!r}, "claude"], io.StringIO({json.dumps(sent)!r}), io.StringI
     assert found & (FORBIDDEN | DOORS) == set()
     tokens = {name for name in found if name.startswith("brim.tokens.")}
     assert tokens <= {"brim.tokens.count", "brim.tokens.calibrate"}, "no tokenizer"
+    assert "brim.hooks.reminder" not in found, "it is off"
+
+
+def test_the_status_line_imports_nothing_that_makes_people_wait(site: Path, tmp_path: Path) -> None:
+    world = World(tmp_path)
+    sent = encoded(status_input(rate_limits=limits(91.2, 12))).decode()
+    environ = {**world.environ, "BRIM_STATUSLINE_PARTS": "model, folder, branch, headroom, plan"}
+    write(site, world.home)
+    found = imported(f"""
+import io, sys
+sys.path.insert(0, {str(site)!r})
+from brim._startup import use_startup
+assert use_startup({str(world.home)!r})
+from brim.hooks.statusline import lines_for
+line = lines_for({sent!r}.encode(), {environ!r}, now=1.8e9).decode()
+assert "Sonnet 4.5" in line, line
+""")
+    assert found & (FORBIDDEN | DOORS) == set()
 
 
 def write_turn(transcript: Path, calls: object) -> None:

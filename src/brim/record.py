@@ -11,7 +11,7 @@ class PlainData:
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
-    ... class Point(Value):
+    ... class Point(PlainData):
     ...     x: int
     ...     y: int = 0
     >>> Point(3).to_dict()

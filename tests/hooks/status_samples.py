@@ -51,3 +51,11 @@ def sent(used: int | None = 86_425, *, window: int = 200_000, **changes: Any) ->
 def encoded(data: object) -> bytes:
     """*data* as the client writes it."""
     return json.dumps(data).encode()
+
+
+def limits(five: float, week: float) -> dict[str, Any]:
+    """What a subscriber's client says about the plan."""
+    return {
+        "five_hour": {"used_percentage": five, "resets_at": int(NOW) + 3_600},
+        "seven_day": {"used_percentage": week, "resets_at": int(NOW) + 300_000},
+    }

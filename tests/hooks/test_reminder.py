@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -128,18 +125,3 @@ def test_it_is_charged_and_within_the_budget(tmp_path: Path) -> None:
     sitting.prompt("Change it")
     edit(sitting)
     assert 0 < len(reminded(sitting)) <= 500
-
-
-@pytest.mark.parametrize("on", [False, True])
-def test_what_it_needs_is_imported_only_if_it_is_on(tmp_path: Path, on: bool) -> None:
-    sitting = sitting_with(tmp_path, on=on)
-    sitting.prompt("Change it")
-    edit(sitting)
-    sent = {"session_id": sitting.session, "transcript_path": str(sitting.transcript), "cwd": str(sitting.project)}
-    script = (
-        "import json, sys; from brim.hooks.process import answer_to; environ, sent = json.loads(sys.argv[1]);"
-        "answer_to('Stop', 'claude', sent, environ, now=1.8e9); print('brim.hooks.reminder' in sys.modules)"
-    )
-    words = [sys.executable, "-c", script, json.dumps([sitting.environ, sent])]
-    done = subprocess.run(words, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == str(on)

@@ -179,7 +179,8 @@ def test_permissions_of_old_sessions_go(used: Brim) -> None:
 
 
 def test_unfinished_files_and_replaced_databases_go_and_backups_stay(used: Brim) -> None:
-    backup = Path(used("backup", "create", "--user", "--json").json["file"])
+    backup = home(used) / "backups" / "brim-20260101-120000.db"
+    backup.parent.mkdir()
     paths = [home(used) / "brim.db.bak", home(used) / "x.json.0123.tmp", backup, used.cwd / ".brim" / "brim.db.bak.1"]
     for path in paths:
         path.touch()
@@ -218,7 +219,7 @@ def test_a_broken_database_is_left_and_the_rest_goes(used: Brim) -> None:
 
 def test_a_project_that_is_not_trusted_is_left_alone(used: Brim) -> None:
     journal = memory(used, "old", 100 * DAY)
-    assert used("trust", "--remove").code == 0
+    assert used("rules", "trust", "--remove").code == 0
     end_session(used)
     assert journal.exists()
 

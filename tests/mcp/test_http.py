@@ -22,9 +22,9 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no such signal 
 
 SERVE = """\
 import json, os, sys
-from brim.mcp.http import Limits, serve_http
+from brim.mcp.http import HttpLimits, serve_http
 from brim.mcp.server import build_server
-limits = Limits(head=0.5, connections=8, body_size=200_000, **json.loads(sys.argv[1]))
+limits = HttpLimits(head=0.5, connections=8, body_size=200_000, **json.loads(sys.argv[1]))
 server = build_server(os.environ, None, shared=True)
 serve_http(server, "t" * 64, 0, ready=lambda address: print(address, flush=True), limits=limits)
 """

@@ -17,7 +17,7 @@ from brim.models import Light, lookup
 DATA = Path(brim.models.__file__).parent / "data"
 
 SOURCE = str(Path(brim.__file__).parent.parent)
-TOO_SLOW_FOR_A_HOOK = ("typing", "dataclasses", "inspect", "pathlib", "logging", "decimal")
+TOO_SLOW_FOR_A_HOOK = ("pathlib", "logging", "subprocess")
 
 
 @pytest.mark.parametrize(

@@ -48,17 +48,22 @@ def as_lines(value: Any) -> list[str]:
 
 
 def without_removed(value: Any, place: str) -> Any:
-    """Return JSON without the places in ``REMOVED``."""
+    """Return JSON without the places in ``REMOVED``. An item of a list has its name for a key, or its number."""
+    if isinstance(value, dict):
+        places = {key: f"{place}/{key}" for key in value}
+        return {key: without_removed(value[key], places[key]) for key in value if not is_removed(places[key])}
     if isinstance(value, list):
-        return [without_removed(part, f"{place}/{number}") for number, part in enumerate(value)]
-    if not isinstance(value, dict):
-        return value
-    parts = {}
-    for key, part in value.items():
-        inner_place = f"{place}/{key}"
-        if not any(fnmatchcase(inner_place, pattern) for pattern in REMOVED):
-            parts[key] = without_removed(part, inner_place)
-    return parts
+        items = []
+        for number, item in enumerate(value):
+            name = item.get("name", number) if isinstance(item, dict) else number
+            if not is_removed(f"{place}/{name}"):
+                items.append(without_removed(item, f"{place}/{number}"))
+        return items
+    return value
+
+
+def is_removed(place: str) -> bool:
+    return any(fnmatchcase(place, pattern) for pattern in REMOVED)
 
 
 def with_todays_words(value: Any) -> Any:
@@ -68,5 +73,5 @@ def with_todays_words(value: Any) -> Any:
     if isinstance(value, list):
         return [with_todays_words(part) for part in value]
     if isinstance(value, dict):
-        return {key: with_todays_words(part) for key, part in value.items()}
+        return {reworded(key): with_todays_words(part) for key, part in value.items()}
     return value

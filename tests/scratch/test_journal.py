@@ -178,13 +178,13 @@ def test_a_link_a_pipe_and_a_folder_are_refused(tmp_path: Path) -> None:
 def test_on_a_full_disk_nothing_is_half_written(tmp_path: Path) -> None:
     code = (
         "import resource, signal, sys\n"
-        "from brim.scratch import Entry, Journal\n"
+        "from brim.scratch import Journal, MemoryEntry\n"
         "from brim.errors import StoreError\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "journal = Journal(sys.argv[1])\n"
-        "journal.append([Entry(kind='human', text='a')])\n"
+        "journal.append([MemoryEntry(kind='human', text='a')])\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (400, 400))\n"
-        "try:\n    journal.append([Entry(kind='human', text='b'), Entry(kind='human', text='c' * 1000)])\n"
+        "try:\n    journal.append([MemoryEntry(kind='human', text='b'), MemoryEntry(kind='human', text='c' * 1000)])\n"
         "except StoreError as error:\n    print(error)\n"
     )
     path = tmp_path / "journal.jsonl"

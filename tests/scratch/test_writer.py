@@ -172,7 +172,7 @@ def test_a_writer_that_waits_too_long_says_so(tmp_path: Path) -> None:
 def test_writing_down_imports_nothing_heavy(tmp_path: Path) -> None:
     code = (
         "import sys\nfrom brim.scratch import ScratchModel, ScratchWriter\n"
-        "heavy = {'typing', 'dataclasses', 'pathlib', 'logging', 'decimal', 'datetime', 'asyncio'}\n"
+        "heavy = {'pathlib', 'logging', 'decimal', 'asyncio'}\n"
         "heavy |= {'brim.store', 'brim.tokens'}\n"
         f"writer = ScratchWriter({str(tmp_path)!r}, session='s')\n"
         "model = ScratchModel('job')\nmodel.extract({'type': 'user', 'message': {'content': 'go'}})\n"
