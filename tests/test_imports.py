@@ -119,6 +119,7 @@ FORBIDDEN = {
     "argparse",
     "asyncio",
     "dataclasses",
+    "decimal",
     "email",
     "hashlib",
     "http",

@@ -25,7 +25,7 @@ LATER = 4e9
 """A time at which no file was changed a moment ago."""
 load_cached = partial(load_cached_now, now=LATER)
 
-HEAVY = {"yaml", "typing", "dataclasses", "pathlib", "logging", "brim.config.text", "difflib"}
+HEAVY = {"yaml", "pathlib", "logging", "brim.config.text", "difflib"}
 
 
 def imported(places: Places, code: str = "load_cached(environ, cwd)", **environ: str) -> set[str]:

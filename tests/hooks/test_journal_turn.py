@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from brim.hooks.event import HookCall
 from brim.hooks.state import HookWorkspace
-from brim.hooks.turns import LARGE, OVERLAP, write_turn
+from brim.hooks.turns import LARGE, OVERLAP, SECONDS, write_turn
 from brim.scratch import ScratchModel
 from brim.tracking import read
 from tests.hooks.sittings import SESSION, Sitting
@@ -26,7 +26,7 @@ def write_slowly(sitting: Sitting, step: float) -> int:
     call = HookCall(agent="claude", event="stop", session=sitting.session, transcript=str(sitting.transcript))
     with HookWorkspace(sitting.environ, str(sitting.project), now=sitting.now) as place:
         place.clock = lambda: next(ticks) * step
-        write_turn(call, place)
+        write_turn(call, place, seconds=SECONDS)
         noted: dict[str, int] = place.state(sitting.session).kept("noted")
     return noted[""]
 

@@ -120,7 +120,7 @@ from brim.tracking.budget import ContextBudget
 budget = ContextBudget()
 budget.update({"type": "assistant", "message": {"id": "m", "usage": {"input_tokens": 9}, "content": "hi"}})
 budget.pending("text"), budget.filling, budget.window, budget.must_compact()
-heavy = {"dataclasses", "typing", "pathlib", "logging", "decimal", "datetime", "asyncio", "yaml", "tiktoken"}
+heavy = {"pathlib", "logging", "asyncio", "yaml", "tiktoken"}
 print(sorted(heavy & set(sys.modules)), [name for name in sys.modules if name.startswith("brim.tokens.e")])
 """
     ran = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True, timeout=300)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.tracking.readers.claude_lines import TRANSCRIPT
 
-_SLOW = ("asyncio", "dataclasses", "decimal", "logging", "pathlib", "typing", "brim.tokens", "brim.store")
+_SLOW = ("asyncio", "logging", "pathlib", "brim.tokens", "brim.store")
 _PROGRAM = """
 import sys
 from brim.tracking import read
